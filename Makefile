@@ -1,0 +1,34 @@
+# Everything runs in .venv, which each target sets up first.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/ready
+
+.PHONY: setup test acceptance lint format demo clean
+
+setup: $(READY)
+
+$(READY): pyproject.toml constraints.txt
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $(READY)
+
+test: $(READY)
+	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+acceptance: $(READY)
+	$(BIN)/python -m pytest -m acceptance -n 2 --durations 0
+
+lint: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+demo: $(READY)
+	$(BIN)/unweave demo
+
+clean:
+	rm -rf .venv build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache

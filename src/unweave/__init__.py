@@ -1,0 +1,1 @@
+"""unweave: learn, measure and look at disentangled representations of images."""
