@@ -1,0 +1,43 @@
+"""Data sets: images by row and the factors they were made from."""
+
+from pathlib import Path
+
+from unweave import catalog
+from unweave.data._dataset import Factor, FactorImages
+from unweave.data._options import DataOptions
+from unweave.data._own_arrays import from_arrays, load_array_file
+from unweave.data._own_folder import load_folder
+from unweave.errors import ConfigError, DataError
+
+__all__ = ["DataOptions", "Factor", "FactorImages", "from_arrays", "load_data"]
+
+
+def load_data(source: str | Path, options: DataOptions = DataOptions()) -> FactorImages:
+    """Open a data set.
+
+    `source` is the name of a set (`dsprites`), a name and the original file
+    (`dsprites:/path/to/file.npz`), a folder of images, or an array file.
+    """
+    text = str(source)
+    name, _, rest = text.partition(":")
+    if name in catalog.names(__name__):
+        return catalog.load(__name__, name, "data set").load(Path(rest) if rest else None, options)
+    path = Path(text).expanduser()
+    if path.is_dir():
+        return load_folder(path, options)
+    if path.is_file():
+        if path.suffix in (".npy", ".npz"):
+            return load_array_file(path, options)
+        raise DataError(
+            f"{path} is neither a folder of images nor an array file (.npy, .npz). "
+            f"The original file of a known set is given as NAME:{path}, for instance "
+            f"dsprites:{path}; `unweave list data` shows the names."
+        )
+    if rest or not _looks_like_path(text):
+        known = catalog.names(__name__)
+        raise ConfigError(f"no data set named {name!r}. {catalog.suggestion(name, known)}")
+    raise DataError(f"no such file or folder: {path}. A known set is given by its name instead.")
+
+
+def _looks_like_path(text: str) -> bool:
+    return any(sign in text for sign in "/\\.~")

@@ -1,0 +1,219 @@
+"""A set of images and the factors they were made from."""
+
+import zlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+import numpy as np
+from numpy.random import Generator
+
+from unweave import catalog
+from unweave.data._pixels import Pixels, SelectedPixels
+from unweave.errors import DataError
+
+
+@dataclass(frozen=True)
+class Factor:
+    """One factor of variation."""
+
+    name: str
+    size: int
+    """How many values it takes; 0 if it is continuous."""
+    labels: tuple[str, ...] | None = None
+    """What the values are called, if they have names."""
+    categorical: bool = False
+    """Whether the order of the values means nothing, as for shapes."""
+
+    @property
+    def continuous(self) -> bool:
+        return self.size == 0
+
+
+class FactorImages:
+    """Images by row, and the factors of each row.
+
+    On a full grid of factors the row number follows from the factors, the last
+    one varying fastest. Otherwise a table says the factors of every row; a set
+    without any factor is one whose table has no column.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        pixels: Pixels,
+        factors: Sequence[Factor] = (),
+        table: np.ndarray | None = None,
+    ):
+        self.name = name
+        self.pixels = pixels
+        self.factor_list = tuple(factors)
+        if len(pixels) == 0:
+            raise DataError(f"{name} holds no image")
+        if table is None and factors:
+            expected = prod(factor.size for factor in factors)
+            if expected != len(pixels):
+                sizes = " × ".join(f"{f.name} {f.size}" for f in factors)
+                raise DataError(
+                    f"{name} holds {len(pixels)} images, but its factors ({sizes}) "
+                    f"have {expected} combinations"
+                )
+        elif table is not None and table.shape != (len(pixels), len(self.factor_list)):
+            raise DataError(
+                f"{name}: expected factors for {len(pixels)} images × {len(self.factor_list)} "
+                f"columns, found a table of shape {table.shape}"
+            )
+        self._table = table
+
+    def __len__(self) -> int:
+        return len(self.pixels)
+
+    def __repr__(self) -> str:
+        channels, height, width = self.image_shape
+        factors = ", ".join(f"{f.name} {f.size or 'continuous'}" for f in self.factor_list)
+        return f"<{self.name}: {len(self):,} images of {channels}×{height}×{width}; {factors}>"
+
+    @property
+    def image_shape(self) -> tuple[int, int, int]:
+        """Channels, height, width."""
+        return self.pixels.shape
+
+    @property
+    def factor_names(self) -> tuple[str, ...]:
+        return tuple(factor.name for factor in self.factor_list)
+
+    @property
+    def factor_sizes(self) -> tuple[int, ...]:
+        """How many values each factor takes; 0 for a continuous one."""
+        return tuple(factor.size for factor in self.factor_list)
+
+    @property
+    def is_grid(self) -> bool:
+        """Whether every combination of factors is there once, in order."""
+        return bool(self.factor_list) and self._table is None
+
+    def images(self, rows: np.ndarray | Sequence[int], rng: Generator | None = None) -> np.ndarray:
+        """Return float32 images (row, channel, height, width) in [0, 1].
+
+        Images with a random part draw it from `rng`; without one, from a
+        generator seeded by the rows, so that the same call gives the same images.
+        """
+        rows = self._checked(rows)
+        if rng is None:
+            rng = np.random.default_rng(zlib.crc32(rows.tobytes()))
+        return self.pixels.gather(rows, rng)
+
+    def factors(self, rows: np.ndarray | Sequence[int] | None = None) -> np.ndarray:
+        """Return the factors (row, factor): integers, or floats if any is continuous."""
+        rows = np.arange(len(self)) if rows is None else self._checked(rows)
+        if self._table is not None:
+            return self._table[rows]
+        if not self.factor_list:
+            return np.zeros((len(rows), 0), dtype=np.int64)
+        return np.stack(np.unravel_index(rows, self.factor_sizes), axis=1).astype(np.int64)
+
+    def rows_of(
+        self, factors: np.ndarray | Sequence[Sequence[int]], rng: Generator | None = None
+    ) -> np.ndarray:
+        """Return a row for each line of factors (line, factor).
+
+        Where several rows have the same factors one is drawn by `rng`, or the
+        first is taken if there is none.
+        """
+        wanted = np.asarray(factors)
+        if wanted.ndim != 2 or wanted.shape[1] != len(self.factor_list):
+            raise DataError(
+                f"expected factors (line, {len(self.factor_list)}) for {self.name}, "
+                f"found shape {wanted.shape}"
+            )
+        if self.is_grid:
+            outside = (wanted < 0) | (wanted >= np.array(self.factor_sizes))
+            if outside.any():
+                line, column = np.argwhere(outside)[0]
+                factor = self.factor_list[column]
+                raise DataError(
+                    f"{factor.name} has values 0 to {factor.size - 1}, found {wanted[line, column]}"
+                )
+            return np.ravel_multi_index(tuple(wanted.T), self.factor_sizes).astype(np.int64)
+        order, keys = self._rows_by_factors
+        sought = _as_keys(np.ascontiguousarray(wanted.astype(self.factors([0]).dtype)))
+        first = np.searchsorted(keys, sought, side="left")
+        count = np.searchsorted(keys, sought, side="right") - first
+        if (count == 0).any():
+            line = wanted[int(np.argmin(count > 0))]
+            named = ", ".join(f"{n}={v}" for n, v in zip(self.factor_names, line, strict=True))
+            raise DataError(f"{self.name} holds no image with {named}")
+        pick = 0 if rng is None else (rng.random(len(first)) * count).astype(np.int64)
+        return order[first + pick]
+
+    def sample_rows(
+        self, size: int, rng: Generator, fixed: Mapping[str, int] | None = None
+    ) -> np.ndarray:
+        """Draw rows with replacement, uniformly among those where `fixed` factors hold."""
+        if not fixed:
+            return rng.integers(len(self), size=size)
+        for name in fixed:
+            catalog.check_name(name, self.factor_names, f"factor of {self.name}")
+        if self.is_grid:
+            drawn = rng.integers(np.array(self.factor_sizes), size=(size, len(self.factor_list)))
+            for name, value in fixed.items():
+                drawn[:, self.factor_names.index(name)] = value
+            return self.rows_of(drawn)
+        table = self.factors()
+        matching = np.ones(len(self), dtype=bool)
+        for name, value in fixed.items():
+            matching &= table[:, self.factor_names.index(name)] == value
+        rows = np.flatnonzero(matching)
+        if len(rows) == 0:
+            named = ", ".join(f"{n}={v}" for n, v in fixed.items())
+            raise DataError(f"{self.name} holds no image with {named}")
+        return rows[rng.integers(len(rows), size=size)]
+
+    def split(self, validation: float, seed: int = 0) -> tuple["FactorImages", "FactorImages"]:
+        """Split the rows at random into a set to train on and one to validate on."""
+        if not 0 < validation < 1:
+            raise DataError(f"the validation share must lie between 0 and 1, found {validation}")
+        held_out = round(len(self) * validation)
+        if held_out == 0 or held_out == len(self):
+            raise DataError(
+                f"a validation share of {validation} of {len(self)} images leaves one part empty"
+            )
+        shuffled = np.random.default_rng(seed).permutation(len(self))
+        return (
+            self.subset(np.sort(shuffled[held_out:])),
+            self.subset(np.sort(shuffled[:held_out])),
+        )
+
+    def subset(self, rows: np.ndarray | Sequence[int]) -> "FactorImages":
+        """Return a set of these rows only."""
+        rows = self._checked(rows)
+        return FactorImages(
+            self.name, SelectedPixels(self.pixels, rows), self.factor_list, self.factors(rows)
+        )
+
+    def _checked(self, rows: np.ndarray | Sequence[int]) -> np.ndarray:
+        rows = np.asarray(rows)
+        if rows.ndim != 1 or (rows.size and not np.issubdtype(rows.dtype, np.integer)):
+            raise DataError(
+                f"expected a list of row numbers, found {rows.dtype} of shape {rows.shape}"
+            )
+        if rows.size and (rows.min() < 0 or rows.max() >= len(self)):
+            raise DataError(
+                f"{self.name} has rows 0 to {len(self) - 1}, "
+                f"found {rows.min() if rows.min() < 0 else rows.max()}"
+            )
+        return rows.astype(np.int64, copy=False)
+
+    @cached_property
+    def _rows_by_factors(self) -> tuple[np.ndarray, np.ndarray]:
+        """Row numbers sorted by their factors, and the sorted factors as comparable keys."""
+        keys = _as_keys(np.ascontiguousarray(self.factors()))
+        order = np.argsort(keys, kind="stable")
+        return order, keys[order]
+
+
+def _as_keys(factors: np.ndarray) -> np.ndarray:
+    """View each line as one value that sorts and compares as a whole."""
+    fields = [(f"f{i}", factors.dtype) for i in range(factors.shape[1])]
+    return factors.view(fields)[:, 0]

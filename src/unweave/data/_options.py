@@ -1,0 +1,18 @@
+"""How the images of a source are read."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class DataOptions:
+    """How the images of a source are read; each source uses what applies to it."""
+
+    factors: str | None = None
+    """File of factors for own images: CSV with a header, or .npy/.npz; one row per image."""
+    image_size: int | None = None
+    """Side in pixels to which own images are resized and cropped; 64 for folders if not given."""
+    color: Literal["auto", "grey", "rgb"] = "auto"
+    """Colour of own images; auto keeps colour unless every image is grey."""
+    bad_images: Literal["refuse", "skip"] = "refuse"
+    """What to do about files that are not readable images: stop, or report and leave them out."""
