@@ -10,8 +10,11 @@ import importlib.util
 import pkgutil
 from collections.abc import Iterable
 from types import ModuleType
+from typing import TypeVar
 
 from unweave.errors import ConfigError
+
+T = TypeVar("T")
 
 
 def names(package: str) -> list[str]:
@@ -48,3 +51,23 @@ def summary(module: ModuleType) -> str:
     """Return the first line of a module's docstring."""
     lines = (module.__doc__ or "").strip().splitlines()
     return lines[0] if lines else ""
+
+
+def entry_class(package: str, name: str, kind: str, base: type[T]) -> type[T]:
+    """Return the class an entry defines: the one subclass of `base` made in its module."""
+    module = load(package, name, kind)
+    made_here = [
+        value
+        for value in vars(module).values()
+        if isinstance(value, type)
+        and issubclass(value, base)
+        and value.__module__ == module.__name__
+    ]
+    (found,) = made_here
+    return found
+
+
+def name_of(settings: object) -> str:
+    """Return the catalog name of an entry's instance or class: its module's file name."""
+    kind = settings if isinstance(settings, type) else type(settings)
+    return kind.__module__.rpartition(".")[2]

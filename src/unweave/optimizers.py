@@ -1,0 +1,55 @@
+"""Optimizers as settings, built for the parameters of one player."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import torch
+from torch.nn import Parameter
+
+from unweave.errors import ConfigError
+
+
+@dataclass(frozen=True)
+class Adam:
+    """Adam, with a linear warm-up of the learning rate and an optional cosine decay."""
+
+    learning_rate: float = 1e-4
+    """Step size after the warm-up."""
+    betas: tuple[float, float] = (0.9, 0.999)
+    """Decay of the running means of the gradient and of its square."""
+    weight_decay: float = 0.0
+    """Decoupled weight decay (AdamW)."""
+    warmup_steps: int = 0
+    """Steps over which the learning rate rises from 0."""
+    decay_steps: int = 0
+    """Steps after which a half-cosine has brought the learning rate to 0; 0 for no decay."""
+
+    def __post_init__(self) -> None:
+        if self.learning_rate <= 0 or not all(0 <= beta < 1 for beta in self.betas):
+            raise ConfigError(
+                f"Adam needs a learning rate above 0 and betas in [0, 1), found {self}"
+            )
+
+    def build(self, parameters: Iterable[Parameter]) -> torch.optim.Optimizer:
+        """Return the optimizer; fused kernels where the device has them."""
+        parameters = list(parameters)
+        fused = all(p.device.type in ("cpu", "cuda") for p in parameters)
+        kind = torch.optim.AdamW if self.weight_decay else torch.optim.Adam
+        return kind(
+            parameters,
+            lr=self.learning_rate,
+            betas=self.betas,
+            weight_decay=self.weight_decay,
+            fused=fused,
+        )
+
+    def rate_at(self, step: int) -> float:
+        """Return the learning rate at a step, counted from 0."""
+        rate = self.learning_rate
+        if step < self.warmup_steps:
+            rate *= (step + 1) / self.warmup_steps
+        if self.decay_steps:
+            progress = min(step / self.decay_steps, 1.0)
+            rate *= 0.5 * (1 + math.cos(math.pi * progress))
+        return rate

@@ -1,0 +1,37 @@
+"""Likelihoods of images given the decoder's output: negative log, summed over pixels.
+
+The reduction is the field's: summed over channels and pixels, averaged over the
+batch, so that a paper's β means here what it means there.
+"""
+
+import math
+from typing import Literal
+
+import torch
+from torch import Tensor
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from unweave.tensors import Images, Scalar
+
+Likelihood = Literal["bernoulli", "gaussian", "laplace"]
+
+
+def negative_log_likelihood(
+    likelihood: Likelihood, output: Tensor, images: Images, scale: float
+) -> Scalar:
+    """Return −log p(x|z), summed over pixels and averaged over the batch, in nats.
+
+    Bernoulli reads `output` as logits and takes grey values as probabilities, so
+    that its least value is the entropy of the image, not 0. The others take
+    sigmoid(output) as the mean, and `scale` as standard deviation (Gaussian) or
+    mean absolute deviation (Laplace); their constants are included.
+    """
+    if likelihood == "bernoulli":
+        return binary_cross_entropy_with_logits(output, images, reduction="sum") / len(images)
+    error = images - torch.sigmoid(output)
+    pixels = images[0].numel()
+    if likelihood == "gaussian":
+        constant = pixels * (math.log(scale) + 0.5 * math.log(2 * math.pi))
+        return 0.5 * (error / scale).square().sum() / len(images) + constant
+    constant = pixels * math.log(2 * scale)
+    return (error / scale).abs().sum() / len(images) + constant
