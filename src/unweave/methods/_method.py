@@ -1,0 +1,105 @@
+"""The contract of a method: networks, players, turns; encode and decode.
+
+A method is hyper-parameters and formulas of one paper. It holds no tensors and
+no state, so one object serves any number of runs.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any, ClassVar, NamedTuple
+
+import torch
+
+from unweave.data._batches import Supervision, Unsupervised
+from unweave.errors import ConfigError
+from unweave.networks import Architecture, ImageShape, Networks
+from unweave.optimizers import Adam
+from unweave.probability.gaussian import DiagonalGaussian
+from unweave.schedules import Schedule
+from unweave.tensors import Images, Latents, Scalar
+
+
+class Loss:
+    """The total a player lowers, and the terms it is made of (batch means)."""
+
+    def __init__(self, total: Scalar, **terms: Scalar):
+        self.total, self.terms = total, terms
+
+    def plus(self, extra: Scalar, **terms: Scalar) -> "Loss":
+        """Return the loss with something added."""
+        return Loss(self.total + extra, **self.terms, **terms)
+
+
+class Turn(NamedTuple):
+    """One update of one player."""
+
+    player: str
+    loss: Loss
+
+
+class Player(NamedTuple):
+    """One side of the game: the networks it may change, and how."""
+
+    owns: tuple[str, ...]
+    optimizer: Adam
+
+
+@dataclass(frozen=True, kw_only=True)
+class Method(ABC):
+    """Hyper-parameters and formulas of one paper."""
+
+    latent_dim: int = 10
+    """Number of dimensions of the code."""
+    optimizer: Adam = Adam()
+    """How the networks are updated."""
+
+    supervision: ClassVar[Supervision] = Unsupervised()
+    """Which batches it is fed."""
+    main_knob: ClassVar[str] = ""
+    """The setting that matters most."""
+
+    def __post_init__(self) -> None:
+        # So that BetaVAE(beta=4) and BetaVAE(beta="0:4:10000") can be written.
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if field.type is Schedule or (field.type == Schedule | None and value is not None):
+                object.__setattr__(self, field.name, Schedule.parse(value))
+        if self.latent_dim < 1:
+            raise ConfigError(f"latent_dim must be 1 or more, found {self.latent_dim}")
+
+    @abstractmethod
+    def networks(self, architecture: Architecture, image_shape: ImageShape) -> Networks:
+        """Make the networks, with fresh weights."""
+
+    @property
+    @abstractmethod
+    def players(self) -> dict[str, Player]:
+        """Return who plays, by name."""
+
+    @abstractmethod
+    def turns(self, nets: Networks, batch: Any, step: int) -> Iterator[Turn]:
+        """Yield the updates of one step, in order.
+
+        After a `yield` the player's weights have moved: detach what you keep.
+        """
+
+    @abstractmethod
+    def encode(self, nets: Networks, images: Images) -> Latents:
+        """Return the code given to metrics."""
+
+    @abstractmethod
+    def decode(self, nets: Networks, codes: Latents) -> Images:
+        """Return images in [0, 1]."""
+
+    def posterior(self, nets: Networks, images: Images) -> DiagonalGaussian | None:
+        """Return q(z|x), if the method has one that is Gaussian."""
+        return None
+
+    def sample_prior(self, count: int) -> Latents:
+        """Draw codes to generate from."""
+        return torch.randn(count, self.latent_dim)
+
+    def diagnose(self, nets: Networks, images: Images) -> dict[str, Scalar]:
+        """Return further figures for the record at evaluation, by name."""
+        return {}

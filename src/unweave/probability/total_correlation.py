@@ -1,0 +1,79 @@
+"""The KL to the prior split into information, total correlation and the rest.
+
+R. T. Q. Chen et al., NeurIPS 2018, arXiv:1802.04942. In expectation over images,
+
+    KL(q(z|x) ‖ p(z)) = I(x; z) + TC(z) + Σ_j KL(q(z_j) ‖ p(z_j)),
+
+where q(z) is the average of q(z|x) over the N images of the data set. It is
+estimated from a batch of B: log q(z) ≈ log Σ_j w_ij q(z | x_j).
+"""
+
+import math
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor
+
+from unweave.probability.gaussian import DiagonalGaussian, standard_normal_log_density
+from unweave.tensors import Latents, Scalar
+
+Estimator = Literal["stratified", "weighted"]
+
+
+class KLParts(NamedTuple):
+    """The three parts, averaged over the batch, in nats."""
+
+    mutual_information: Scalar
+    total_correlation: Scalar
+    dimension_kl: Scalar
+
+
+def split_kl(
+    z: Latents, q: DiagonalGaussian, population: int, estimator: Estimator = "stratified"
+) -> KLParts:
+    """Split the sampled KL of a batch; the parts sum to log q(z|x) − log p(z) exactly."""
+    log_pairs = pairwise_log_density(z, q)  # (sample, posterior, latent)
+    log_weights = log_batch_weights(len(z), population, estimator, z)  # (sample, posterior)
+
+    log_q_z_given_x = q.log_density(z).sum(1)  # (sample,), as are the next three
+    # The weight of a pair counts once: after the sum over latents for the joint,
+    # before the sum over posteriors for each marginal.
+    log_q_z = (log_pairs.sum(2) + log_weights).logsumexp(1)
+    log_q_z_product = (log_pairs + log_weights[:, :, None]).logsumexp(1).sum(1)
+    log_p_z = standard_normal_log_density(z).sum(1)
+
+    return KLParts(
+        (log_q_z_given_x - log_q_z).mean(),
+        (log_q_z - log_q_z_product).mean(),
+        (log_q_z_product - log_p_z).mean(),
+    )
+
+
+def pairwise_log_density(z: Latents, q: DiagonalGaussian) -> Tensor:
+    """Return log q(z_i | x_j) per latent, (sample i, posterior j, latent)."""
+    posteriors = DiagonalGaussian(q.mean[None], q.logvar[None])
+    return posteriors.log_density(z[:, None])
+
+
+def log_batch_weights(size: int, population: int, estimator: Estimator, like: Tensor) -> Tensor:
+    """Return log w_ij, the weight of posterior j in the estimate of q(z_i).
+
+    `weighted`: 1/(N·B) for all pairs; biased. `stratified`: 1/N for the image
+    itself, and the rest shared evenly by the others, (N−1)/(N(B−1)); each row
+    sums to 1 and the estimate of q(z) is unbiased for batches without repetition.
+    It is the published stratified matrix averaged over which column is special.
+    """
+    if estimator == "weighted":
+        return like.new_full((size, size), -math.log(population * size))
+    if size == 1 or population <= size:
+        return like.new_full((size, size), -math.log(size))
+    log_weights = like.new_full(
+        (size, size), math.log((population - 1) / (population * (size - 1)))
+    )
+    return log_weights.fill_diagonal_(-math.log(population))
+
+
+def permute_dimensions(z: Latents) -> Latents:
+    """Permute each latent across the batch on its own: samples of Π_j q(z_j)."""
+    order = torch.rand_like(z).argsort(0)
+    return z.gather(0, order)
