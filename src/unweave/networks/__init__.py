@@ -15,7 +15,12 @@ __all__ = [
 
 def architecture_named(name: str) -> type[Architecture]:
     """Return the class of an architecture: the only one its module defines."""
-    return catalog.entry_class(__name__, name, "architecture", Architecture)
+    return catalog.entry_class(
+        __name__,
+        name,
+        "architecture",
+        Architecture,  # type: ignore[type-abstract]
+    )
 
 
 def architecture_for(image_shape: ImageShape) -> Architecture:
