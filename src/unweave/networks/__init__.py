@@ -15,12 +15,7 @@ __all__ = [
 
 def architecture_named(name: str) -> type[Architecture]:
     """Return the class of an architecture: the only one its module defines."""
-    return catalog.entry_class(
-        __name__,
-        name,
-        "architecture",
-        Architecture,  # type: ignore[type-abstract]
-    )
+    return catalog.entry_class(__name__, name, "architecture", Architecture)
 
 
 def architecture_for(image_shape: ImageShape) -> Architecture:
