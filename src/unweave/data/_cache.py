@@ -1,13 +1,18 @@
 """Files made once and kept: rendered sets, decoded folders.
 
-Two processes preparing the same file at once give one valid file: a lock lets
-one of them work, and the result appears by a rename, whole or not at all.
+Two processes preparing the same thing at once give one valid result: a lock lets
+one of them work, and the result appears by a rename, whole or not at all. What a
+killed process left unfinished is cleared away by the next one.
 """
 
+import hashlib
+import json
 import os
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +25,23 @@ def cache_folder() -> Path:
     if chosen:
         return Path(chosen)
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "unweave"
+
+
+def cache_key(files: Iterable[Path], *settings: object) -> str:
+    """Return a name that changes when a file or a setting does.
+
+    A file is known by its place, size and time of change, not by its content,
+    which may take minutes to read.
+    """
+    digest = hashlib.sha256(json.dumps(settings).encode())
+    for file in files:
+        try:
+            about = file.stat()
+        except OSError as error:
+            raise DataError(f"cannot read {file}: {error.strerror or error}") from error
+        line = f"{file.resolve()}\0{about.st_size}\0{about.st_mtime_ns}\n"
+        digest.update(line.encode(errors="surrogateescape"))
+    return digest.hexdigest()[:20]
 
 
 @contextmanager
@@ -35,6 +57,27 @@ def locked(path: Path) -> Iterator[None]:
         yield
 
 
+def new_array(path: Path, shape: tuple[int, ...], dtype: np.dtype) -> np.memmap:
+    """Create an array file and map it for writing.
+
+    Its space is reserved at once: on a disk that fills up later, writing to a
+    map would kill the process instead of raising an error.
+    """
+    array = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
+    if hasattr(os, "posix_fallocate") and array.nbytes:
+        with open(path, "r+b") as file:
+            os.posix_fallocate(file.fileno(), 0, os.path.getsize(path))
+    return array
+
+
+def open_array(path: Path) -> np.ndarray | None:
+    """Map an array file for reading, or return None if it is missing or damaged."""
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError, EOFError):
+        return None
+
+
 def cached_array(
     path: Path, shape: tuple[int, ...], dtype: np.dtype, fill: Callable[[np.ndarray], None]
 ) -> np.ndarray:
@@ -43,40 +86,78 @@ def cached_array(
     `fill` writes into the array it is given. A file of another shape or type, or
     one cut short, is made again.
     """
-    if (ready := _open(path, shape, dtype)) is not None:
-        return ready
+
+    def ready() -> np.ndarray | None:
+        array = open_array(path)
+        fits = array is not None and array.shape == shape and array.dtype == dtype
+        return array if fits else None
+
+    def make(unfinished: Path) -> None:
+        array = new_array(unfinished, shape, dtype)
+        fill(array)
+        array.flush()
+
+    return _made_once(path, ready, make, needed=int(np.prod(shape)) * np.dtype(dtype).itemsize)
+
+
+def cached_folder(path: Path, make: Callable[[Path], None], *, needed: int) -> Path:
+    """Return a folder of prepared files, filled by `make` if it is not there.
+
+    `make` gets an empty folder; it must write `images.npy` among others. `needed`
+    is about how many bytes that takes, for the message when there is no room.
+    """
+
+    def ready() -> Path | None:
+        return path if open_array(path / "images.npy") is not None else None
+
+    def make_folder(unfinished: Path) -> None:
+        unfinished.mkdir()
+        make(unfinished)
+
+    return _made_once(path, ready, make_folder, needed)
+
+
+def _made_once(
+    path: Path, ready: Callable[[], Any], make: Callable[[Path], None], needed: int
+) -> Any:
+    if (result := ready()) is not None:
+        return result
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with locked(path):
-            if (ready := _open(path, shape, dtype)) is not None:
-                return ready  # another process made it while we waited
+            if (result := ready()) is not None:
+                return result  # another process made it while we waited
+            for leftover in path.parent.glob(f"{path.name}.*.unfinished"):
+                if _owner_is_gone(leftover):
+                    _remove(leftover)
             unfinished = path.with_name(f"{path.name}.{os.getpid()}.unfinished")
             try:
-                array = np.lib.format.open_memmap(unfinished, mode="w+", dtype=dtype, shape=shape)
-                fill(array)
-                array.flush()
-                del array
+                make(unfinished)
+                if path.is_dir():
+                    shutil.rmtree(path)  # damaged; a folder cannot be renamed over another
                 os.replace(unfinished, path)
             finally:
-                unfinished.unlink(missing_ok=True)
+                _remove(unfinished)
     except OSError as error:
         raise DataError(
             f"cannot write {path}: {error.strerror or error}. "
-            f"Set UNWEAVE_CACHE to a folder with {_megabytes(shape, dtype)} MB free."
+            f"Set UNWEAVE_CACHE to a folder with {needed / 1e6:,.0f} MB free."
         ) from error
-    ready = _open(path, shape, dtype)
-    if ready is None:
+    if (result := ready()) is None:
         raise DataError(f"{path} was written but cannot be read back; is the disk full?")
-    return ready
+    return result
 
 
-def _open(path: Path, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray | None:
-    try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError):
-        return None
-    return array if array.shape == shape and array.dtype == dtype else None
+def _owner_is_gone(unfinished: Path) -> bool:
+    """Whether the process that was writing this has ended.
+
+    Under the lock that is certain, unless there are no locks on this system.
+    """
+    return os.name == "posix" or str(os.getpid()) == unfinished.name.split(".")[-2]
 
 
-def _megabytes(shape: tuple[int, ...], dtype: np.dtype) -> int:
-    return int(np.prod(shape) * np.dtype(dtype).itemsize / 1e6) + 1
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)

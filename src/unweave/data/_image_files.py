@@ -1,31 +1,115 @@
-"""Opening image files safely."""
+"""Image files: opened safely, brought to one size and colour."""
 
+import warnings
 from pathlib import Path
+from typing import IO
 
-from PIL import Image, UnidentifiedImageError
+import numpy as np
+from PIL import Image, ImageOps
 
 from unweave.errors import DataError
 
 # Pillow only warns between 89 and 179 megapixels; a small file can unpack to
 # gigabytes, so we refuse earlier and before anything is decoded.
 LARGEST = 64_000_000
+# Pictures of pixels only: others (EPS, for one) may start programs to be read.
+FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP", "PPM")
+GREY_MODES = ("1", "L", "LA", "La", "I;16", "I;16B", "I;16L", "I")
 
 
-def open_image(path: Path) -> Image.Image:
-    """Open an image file, refusing what is not an image or too large."""
+def open_image(
+    path: Path, file: IO[bytes] | None = None, *, at_least: int | None = None
+) -> Image.Image:
+    """Open and decode an image file, refusing what is not an image or too large.
+
+    With `file` the bytes come from there and `path` is only its name. A JPEG
+    much larger than `at_least` pixels a side is decoded at half its size or less.
+    """
     try:
-        image = Image.open(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # see LARGEST
+            image = Image.open(file or path, formats=FORMATS)
         width, height = image.size
         if width * height > LARGEST:
             raise DataError(
                 f"{path} claims {width} × {height} pixels; the limit is {LARGEST:,}. "
                 f"Scale it down first."
             )
+        if at_least:
+            image.draft(None, (2 * at_least, 2 * at_least))
         image.load()
+    except DataError:
+        raise
     except FileNotFoundError:
         raise DataError(f"no such image file: {path}") from None
-    except (UnidentifiedImageError, OSError, SyntaxError, ValueError) as error:
-        if isinstance(error, DataError):
-            raise
+    # Decoders meet damaged bytes with errors of every kind; all mean the same to the user.
+    except Exception as error:
         raise DataError(f"{path} is not a readable image: {error}") from error
     return image
+
+
+def fitted(
+    image: Image.Image, size: int, *, color: bool, crop: tuple[int, int] | None = None
+) -> np.ndarray:
+    """Cut the middle out of an image and resize it: uint8 (size, size[, 3]).
+
+    The middle is the largest square, or `crop` (width, height) pixels. Rotation
+    notes of cameras are followed; transparent parts become white.
+    """
+    image = ImageOps.exif_transpose(image)
+    image = _opaque(_eight_bit(image)).convert("RGB" if color else "L")
+    side = min(image.size)
+    width, height = crop or (side, side)
+    left, top = (image.width - width) / 2, (image.height - height) / 2
+    box = (left, top, left + width, top + height)
+    # Antialiased: Pillow widens the filter when it scales down.
+    return np.asarray(image.resize((size, size), Image.Resampling.LANCZOS, box=box))
+
+
+def is_grey(image: Image.Image) -> bool:
+    """Whether an image has no colour in any pixel."""
+    if image.mode in GREY_MODES:
+        return True
+    pixels = np.asarray(image.convert("RGB"))
+    return bool((pixels == pixels[..., :1]).all())
+
+
+def resized_planes(planes: np.ndarray, size: int) -> np.ndarray:
+    """Resize the middle square of (channel, height, width) uint8 or float32 values."""
+    mode = "L" if planes.dtype == np.uint8 else "F"
+    height, width = planes.shape[1:]
+    side = min(height, width)
+    left, top = (width - side) / 2, (height - side) / 2
+    box = (left, top, left + side, top + side)
+    return np.stack(
+        [
+            np.asarray(
+                Image.fromarray(np.ascontiguousarray(plane), mode=mode).resize(
+                    (size, size), Image.Resampling.LANCZOS, box=box
+                )
+            )
+            for plane in planes
+        ]
+    )
+
+
+def _eight_bit(image: Image.Image) -> Image.Image:
+    """Scale 16-bit grey to 8 bits; Pillow by itself would clip it."""
+    if image.mode == "F":
+        raise DataError("images of real numbers are not supported as files; save them as .npy")
+    if not image.mode.startswith("I"):
+        return image
+    values = np.asarray(image).astype(np.int64)
+    if values.min() < 0 or values.max() > 65535:
+        raise DataError(
+            f"grey values must lie in 0 to 65535, found {values.min()} … {values.max()}"
+        )
+    return Image.fromarray(((values + 128) // 257).astype(np.uint8))
+
+
+def _opaque(image: Image.Image) -> Image.Image:
+    if not image.has_transparency_data:
+        return image
+    image = image.convert("RGBA")
+    white = Image.new("RGBA", image.size, (255, 255, 255, 255))
+    return Image.alpha_composite(white, image)

@@ -11,8 +11,10 @@ class DataOptions:
     factors: str | None = None
     """File of factors for own images: CSV with a header, or .npy/.npz; one row per image."""
     image_size: int | None = None
-    """Side in pixels to which own images are resized and cropped; 64 for folders if not given."""
+    """Side in pixels to which images are cropped and resized; 64 for image files if not given."""
     color: Literal["auto", "grey", "rgb"] = "auto"
     """Colour of own images; auto keeps colour unless every image is grey."""
     bad_images: Literal["refuse", "skip"] = "refuse"
     """What to do about files that are not readable images: stop, or report and leave them out."""
+    channels: Literal["auto", "first", "last"] = "auto"
+    """Where arrays of four axes keep their channels; auto takes the smaller of axes 1 and 3."""

@@ -1,0 +1,286 @@
+"""The factors of own images: columns of whole numbers, real numbers or names.
+
+A column of whole numbers takes the values it has; they are numbered 0, 1, … in
+rising order and keep the originals as labels unless they are 0, 1, … already.
+Names are numbered in alphabetical order and have no order of their own. Any
+other column of numbers is continuous.
+"""
+
+import csv
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import numpy as np
+
+from unweave.data._array_files import ArrayArchive, Header, map_array
+from unweave.data._dataset import Factor
+from unweave.errors import DataError
+
+FILE_COLUMNS = ("file", "filename", "file_name", "path", "image", "image_id", "name")
+"""A column of a CSV called so says which image a line is about."""
+WHOLE_TABLES = ("factors", "labels", "latents_classes", "y", "targets")
+"""Arrays of an .npz called so hold the factors, one column each."""
+NAME_ARRAYS = ("factor_names", "latents_names", "label_names")
+LARGEST_CSV = 2_000_000_000
+
+
+def as_factors(
+    columns: Mapping[str, np.ndarray], count: int, where: str
+) -> tuple[tuple[Factor, ...], np.ndarray | None]:
+    """Turn columns into factors and their table, or no table if the rows are a full grid."""
+    factors, values = [], []
+    for name, column in columns.items():
+        if len(column) != count:
+            raise DataError(
+                f"{where}: expected one value of {name!r} for each of the {count:,} images, "
+                f"found {len(column):,}"
+            )
+        factor, indices = _as_factor(name, column, where)
+        factors.append(factor)
+        values.append(indices)
+    if not factors:
+        return (), None
+    table = np.stack(values, axis=1)  # becomes float64 if any column is
+    return tuple(factors), None if _is_full_grid(factors, table) else table
+
+
+def as_columns(factors: Any, names: Sequence[str] | None, where: str) -> dict[str, np.ndarray]:
+    """Read columns from a table in memory: a mapping of columns, or an array (row[, factor])."""
+    if hasattr(factors, "items"):  # a dict or a data frame
+        columns = {str(name): as_numpy(column) for name, column in factors.items()}
+    else:
+        array = as_numpy(factors)
+        if array.ndim == 1:
+            array = array[:, None]
+        if array.ndim != 2:
+            raise DataError(f"{where}: expected factors (row, factor), found shape {array.shape}")
+        default = [f"factor_{i}" for i in range(array.shape[1])]
+        columns = _named(names or default, array, where)
+        names = None
+    if names is not None:
+        missing = [name for name in names if name not in columns]
+        if missing:
+            raise DataError(f"{where} has no factor {missing[0]!r}; it has {', '.join(columns)}")
+        columns = {name: columns[name] for name in names}
+    for name, column in columns.items():
+        if column.ndim != 1:
+            raise DataError(f"{where}: factor {name!r} has shape {column.shape}; expected one axis")
+    return columns
+
+
+def as_numpy(values: Any) -> np.ndarray:
+    """Return an array, also from a torch tensor on any device."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+    return np.asarray(values)
+
+
+def read_columns(path: Path, count: int, files: Sequence[str] | None) -> dict[str, np.ndarray]:
+    """Read the factors of `count` images from a CSV, .npy or .npz file.
+
+    A CSV with a column of file names is matched to `files`; anything else has
+    one line per image, in the order of the images.
+    """
+    path = path.expanduser()
+    if not path.is_file():
+        raise DataError(f"no such file of factors: {path}")
+    suffix = path.suffix.lower()
+    if suffix == ".npy":
+        return as_columns(np.array(map_array(path)), None, str(path))
+    if suffix == ".npz":
+        columns = archive_columns(ArrayArchive(path), count, skip=())
+        if not columns:
+            raise DataError(f"{path} holds no array of {count:,} values; expected one per image")
+        return columns
+    return _read_csv(path, count, files)
+
+
+def archive_columns(
+    archive: ArrayArchive, count: int, skip: Sequence[str]
+) -> dict[str, np.ndarray]:
+    """Read the factors an .npz holds: one array of them all, or one array each.
+
+    Arrays that are not one line per image, or are pickled, are no factors.
+    """
+    headers = {
+        name: archive.header(name)
+        for name in archive.names
+        if name not in skip and archive.is_readable(name)
+    }
+    known = {name.lower(): name for name in headers}
+    for table in (known[called] for called in WHOLE_TABLES if called in known):
+        shape = headers[table].shape
+        if shape == (count,):
+            return {table: archive.load(table)}
+        if len(shape) == 2 and shape[0] == count:
+            return as_columns(archive.load(table), _names_in(archive, headers), str(archive.path))
+        raise DataError(
+            f"{table!r} in {archive.path} has shape {shape}; expected {count:,} lines, "
+            f"one per image"
+        )
+    return {
+        name: archive.load(name) for name, header in headers.items() if header.shape == (count,)
+    }
+
+
+def _names_in(archive: ArrayArchive, headers: Mapping[str, Header]) -> list[str] | None:
+    for name, header in headers.items():
+        if name.lower() in NAME_ARRAYS and header.dtype.kind in "US":
+            return [str(text) for text in _text(archive.load(name).reshape(-1), str(archive.path))]
+    return None
+
+
+def _named(names: Sequence[str], array: np.ndarray, where: str) -> dict[str, np.ndarray]:
+    if len(names) != array.shape[1]:
+        raise DataError(
+            f"{where}: {len(names)} factor names for {array.shape[1]} columns of factors"
+        )
+    if len(set(names)) < len(names):
+        raise DataError(f"{where}: two factors have the same name: {', '.join(names)}")
+    return {str(name): array[:, i] for i, name in enumerate(names)}
+
+
+def _as_factor(name: str, column: np.ndarray, where: str) -> tuple[Factor, np.ndarray]:
+    if column.dtype == object and all(isinstance(value, str) for value in column):
+        column = column.astype(str)
+    if column.dtype.kind in "US":
+        column = _text(column, where)
+        numbers = _as_numbers(column)
+        if numbers is None:
+            return _categories(name, column, where)
+        column = numbers
+    if column.dtype.kind not in "biuf":
+        raise DataError(
+            f"{where}: factor {name!r} holds {column.dtype}; expected numbers or strings"
+        )
+    if column.dtype.kind == "f":
+        unusable = np.flatnonzero(~np.isfinite(column))
+        if len(unusable):
+            raise DataError(
+                f"{where}: factor {name!r} is {column[unusable[0]]} in row {unusable[0]}; "
+                f"every image needs a value"
+            )
+        if (column != np.rint(column)).any() or abs(column).max() > 2**53:
+            return Factor(name, 0), column.astype(np.float64)
+    values, indices = np.unique(column, return_inverse=True)
+    values = values.astype(object)  # whole numbers as Python's, whatever their type was
+    labels = tuple(str(int(value)) for value in values)
+    plain = labels == tuple(map(str, range(len(labels))))
+    factor = Factor(name, len(values), None if plain else labels)
+    return factor, indices.reshape(-1).astype(np.int64)
+
+
+def _categories(name: str, column: np.ndarray, where: str) -> tuple[Factor, np.ndarray]:
+    blank = np.flatnonzero(np.char.strip(column) == "")
+    if len(blank):
+        raise DataError(
+            f"{where}: factor {name!r} is empty in row {blank[0]}; every image needs a value"
+        )
+    labels, indices = np.unique(column, return_inverse=True)
+    factor = Factor(name, len(labels), tuple(map(str, labels)), categorical=True)
+    return factor, indices.reshape(-1).astype(np.int64)
+
+
+def _text(column: np.ndarray, where: str) -> np.ndarray:
+    """Return strings as such; bytes are read as UTF-8."""
+    try:
+        return np.array(np.char.decode(column) if column.dtype.kind == "S" else column.tolist())
+    except ValueError as error:  # bytes that are no text, or characters that do not exist
+        raise DataError(f"{where} holds damaged text: {error}") from error
+
+
+def _as_numbers(column: np.ndarray) -> np.ndarray | None:
+    for kind in (np.int64, np.float64):
+        try:
+            return column.astype(kind)
+        except (ValueError, OverflowError):
+            continue
+    return None
+
+
+def _is_full_grid(factors: Sequence[Factor], table: np.ndarray) -> bool:
+    """Whether every combination is there once and in order, the last factor fastest."""
+    sizes = tuple(factor.size for factor in factors)
+    total = 1
+    for size in sizes:
+        total *= size  # Python's integers do not overflow
+    if total != len(table):
+        return False
+    return bool((table == np.stack(np.unravel_index(np.arange(total), sizes), axis=1)).all())
+
+
+def _read_csv(path: Path, count: int, files: Sequence[str] | None) -> dict[str, np.ndarray]:
+    if path.stat().st_size > LARGEST_CSV:
+        raise DataError(f"{path} is larger than {LARGEST_CSV:,} bytes; save the factors as .npy")
+    try:
+        with open(path, newline="", encoding="utf-8-sig") as file:
+            first = file.readline()
+            separator = max(",;\t", key=first.count)
+            header = [cell.strip() for cell in next(csv.reader([first], delimiter=separator), [])]
+            lines = [line for line in csv.reader(file, delimiter=separator) if line]
+    except (UnicodeDecodeError, csv.Error, OSError) as error:
+        raise DataError(f"{path} is not a readable CSV file of factors: {error}") from error
+    _check_header(header, path)
+    for number, line in enumerate(lines, start=2):
+        if len(line) != len(header):
+            raise DataError(
+                f"{path}: line {number} has {len(line)} cells, the header {len(header)}"
+            )
+    columns = {
+        name: np.array([line[i].strip() for line in lines], dtype=str)
+        for i, name in enumerate(header)
+    }
+    file_column = next((name for name in header if name.lower() in FILE_COLUMNS), None)
+    if file_column is None or files is None:
+        if len(lines) != count:
+            raise DataError(
+                f"{path} has {len(lines):,} lines after its header for {count:,} images. Give "
+                f"one line per image, in order, or a column 'file' with their names"
+            )
+        return columns
+    order = _lines_of(files, columns.pop(file_column), path)
+    if not columns:
+        raise DataError(f"{path} has no column besides the file names; expected factors")
+    return {name: column[order] for name, column in columns.items()}
+
+
+def _check_header(header: Sequence[str], path: Path) -> None:
+    if not header or not all(header):
+        raise DataError(f"{path} must begin with a line that names every column")
+    if len(set(header)) < len(header):
+        raise DataError(f"{path} has two columns of the same name: {', '.join(header)}"[:300])
+    if _as_numbers(np.array(header)) is not None:
+        raise DataError(
+            f"{path} begins with numbers ({', '.join(header[:5])}); its first line must name "
+            f"the columns"
+        )
+
+
+def _lines_of(files: Sequence[str], named: np.ndarray, path: Path) -> np.ndarray:
+    """Find the line of each image: by its place in the folder, else by its name alone.
+
+    The name alone, with or without its suffix, counts only where it is unique
+    among the files and among the lines.
+    """
+    lines = [PurePosixPath(str(text).replace("\\", "/")) for text in named]
+    by_place = {str(place): line for line, place in enumerate(lines)}
+    if len(by_place) < len(lines):
+        twice = next(place for place, n in Counter(map(str, lines)).items() if n > 1)
+        raise DataError(f"{path} has two lines for {twice}")
+    places = [PurePosixPath(file) for file in files]
+    loose: list[tuple[list[str], dict[str, int]]] = []
+    for part in (lambda place: place.name, lambda place: place.stem):
+        keys = [part(place) for place in places]
+        unique_keys = {key for key, n in Counter(keys).items() if n == 1}
+        once = {key for key, n in Counter(map(part, lines)).items() if n == 1} & unique_keys
+        loose.append((keys, {part(p): i for i, p in enumerate(lines) if part(p) in once}))
+    order = np.empty(len(files), dtype=np.int64)
+    for row, file in enumerate(files):
+        found = [by_place.get(file), *(index.get(keys[row]) for keys, index in loose)]
+        line = next((line for line in found if line is not None), None)
+        if line is None:
+            raise DataError(f"{path} has no line for {file}")
+        order[row] = line
+    return order
