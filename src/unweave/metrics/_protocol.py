@@ -1,0 +1,87 @@
+"""What every metric does first: choose a protocol, read the tables, split the rows."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.catalog import check_name
+from unweave.errors import DataError
+from unweave.tables import Continuous, FactorTable, check_same_rows, code_table, factor_table
+
+
+def choose(protocol: str, protocols: Mapping[str, str], metric: str) -> str:
+    """Return the protocol, or raise an error that names the metric's protocols."""
+    check_name(protocol, protocols, f"protocol of {metric}")
+    return protocol
+
+
+def read(
+    codes: Any,
+    factors: Any,
+    *,
+    continuous: Continuous = None,
+    bins: int = 20,
+    least_codes: int = 1,
+    least_factors: int = 1,
+    metric: str,
+) -> tuple[NDArray[Any], FactorTable]:
+    """Read both tables and check that the metric is defined for them."""
+    table = code_table(codes)
+    known = factors
+    if not isinstance(factors, FactorTable):
+        known = factor_table(factors, continuous=continuous, bins=bins)
+    check_same_rows(table, known)
+    if table.shape[1] < least_codes:
+        raise DataError(
+            f"{metric} compares codes and needs at least {least_codes}; found {table.shape[1]}."
+        )
+    if len(known.names) < least_factors:
+        left_out = f" ({', '.join(known.left_out)} have one value)" if known.left_out else ""
+        raise DataError(
+            f"{metric} compares factors and needs at least {least_factors} that vary; "
+            f"found {len(known.names)}{left_out}."
+        )
+    return table, known
+
+
+def split_rows(
+    rows: int, train_rows: int, test_rows: int, rng: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Draw disjoint training and test rows.
+
+    A table with too few rows is divided in the same ratio.
+    """
+    if train_rows < 1 or test_rows < 1:
+        raise DataError(f"need at least 1 training and 1 test row; asked for {train_rows}, {test_rows}.")
+    order = rng.permutation(rows)
+    if rows < train_rows + test_rows:
+        train_rows = min(max(round(rows * train_rows / (train_rows + test_rows)), 1), rows - 1)
+        test_rows = rows - train_rows
+    return order[:train_rows], order[train_rows : train_rows + test_rows]
+
+
+def named(factors: FactorTable) -> dict[str, Any]:
+    """Say in a score's details which factors its arrays speak of."""
+    details: dict[str, Any] = {"factor_names": factors.names}
+    if factors.left_out:
+        details["left_out_factors"] = factors.left_out
+    return details
+
+
+def describe(module: Any) -> dict[str, Any]:
+    """Return a metric module's own description, for tables and documentation."""
+    return {
+        "protocols": dict(module.PROTOCOLS),
+        "needs": module.NEEDS,
+        "higher_is_better": module.HIGHER_IS_BETTER,
+        "range": module.RANGE,
+    }
+
+
+CODES = "codes and factors"
+POSTERIOR = "Gaussian posterior and factors"
+POSTERIOR_ALONE = "Gaussian posterior"
+CODES_ALONE = "codes"
+SEVERAL_MODELS = "codes of several models"

@@ -1,0 +1,62 @@
+"""Mutual information gap: how far the best code of each factor is ahead of the second best.
+
+R. T. Q. Chen et al., NeurIPS 2018, arXiv:1802.04942, estimated by histograms:
+
+    1/K Σ_k [I(c_best; v_k) - I(c_second; v_k)] / H(v_k)
+"""
+
+from typing import Any
+
+from unweave.metrics import _protocol
+from unweave.metrics._information import measure_information, top_two
+from unweave.metrics._score import Score
+from unweave.tables import Continuous
+
+PROTOCOLS = {
+    "locatello2019": "gaps over the factor's entropy, 20 bins (arXiv:1811.12359)",
+    "carbonneau2022": "information over the code's entropy, then gaps (arXiv:2012.09276)",
+}
+NEEDS = _protocol.CODES
+HIGHER_IS_BETTER = True
+RANGE = "0 to 1"
+
+
+def mig(
+    codes: Any,
+    factors: Any,
+    *,
+    seed: int = 0,
+    protocol: str = "locatello2019",
+    bins: int = 20,
+    continuous: Continuous = None,
+) -> Score:
+    """Score the gap between the two codes that know most about each factor.
+
+    Codes and continuous factors are cut into bins of equal width. Nothing is
+    drawn at random, so the seed has no effect.
+    """
+    _protocol.choose(protocol, PROTOCOLS, "mig")
+    table, known = _protocol.read(
+        codes, factors, continuous=continuous, bins=bins, least_codes=2, metric="mig"
+    )
+    information = measure_information(table, known, bins)
+    if protocol == "carbonneau2022":
+        # A constant code has no entropy and no information; it keeps its zero.
+        entropy = information.code_entropy[:, None]
+        shares = information.mutual / (entropy + (entropy == 0))
+    else:
+        shares = information.mutual / information.factor_entropy
+    best, second = top_two(shares, axis=0)
+    gaps = best - second
+    return Score(
+        "mig",
+        gaps.mean(),
+        protocol,
+        {
+            **_protocol.named(known),
+            "gap_per_factor": gaps,
+            "best_code": shares.argmax(axis=0),
+            "mutual_information": information.mutual,
+            "factor_entropy": information.factor_entropy,
+        },
+    )
