@@ -20,3 +20,7 @@ class DataError(UnweaveError, ValueError):
 
 class Diverged(UnweaveError):
     """A term of a loss became infinite or not a number."""
+
+
+class Stopped(KeyboardInterrupt):
+    """The user stopped a run between two steps; it can be resumed."""

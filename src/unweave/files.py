@@ -1,9 +1,11 @@
 """Writing files so that a crash leaves the old one or the new one, never half."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from unweave.errors import DataError
+from unweave.errors import ConfigError, DataError
 
 
 def write_atomically(path: Path, content: bytes | str) -> None:
@@ -38,3 +40,22 @@ def flush_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+@contextmanager
+def sole_owner(path: Path, refusal: str) -> Iterator[None]:
+    """Hold the lock at `path`, or raise `refusal` if another process holds it.
+
+    The lock ends with the process, however it dies.
+    """
+    try:
+        import fcntl
+    except ImportError:  # Windows has no flock: two writers are not noticed there
+        yield
+        return
+    with open(path, "w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ConfigError(refusal) from None
+        yield

@@ -78,6 +78,8 @@ def _convert(kind: Any, value: Any, path: str) -> Any:
         except ConfigError as error:
             raise ConfigError(f"{path}: {error}") from None
     if dataclasses.is_dataclass(kind):
+        if isinstance(value, typing.cast(type, kind)):
+            return value  # built already, as the entries of a catalog are
         return from_plain(typing.cast(type, kind), value, path)
     return _convert_simple(kind, value, path)
 

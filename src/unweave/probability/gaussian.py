@@ -23,7 +23,7 @@ class DiagonalGaussian:
     @staticmethod
     def from_outputs(outputs: Tensor) -> "DiagonalGaussian":
         """Read a network's outputs (batch, 2·latent): means, then log-variances."""
-        mean, logvar = outputs.chunk(2, dim=1)
+        mean, logvar = outputs.float().chunk(2, dim=1)
         return DiagonalGaussian(mean, logvar.clamp(LOWEST_LOGVAR, HIGHEST_LOGVAR))
 
     @property

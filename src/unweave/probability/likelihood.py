@@ -26,6 +26,7 @@ def negative_log_likelihood(
     sigmoid(output) as the mean, and `scale` as standard deviation (Gaussian) or
     mean absolute deviation (Laplace); their constants are included.
     """
+    output = output.float()  # thousands of pixels do not add up in half precision
     if likelihood == "bernoulli":
         return binary_cross_entropy_with_logits(output, images, reduction="sum") / len(images)
     error = images - torch.sigmoid(output)

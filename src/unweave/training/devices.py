@@ -137,6 +137,13 @@ def place_images(images: np.ndarray | Tensor, device: torch.device) -> Images:
     return images.to(device=device, dtype=torch.float32).contiguous(memory_format=_layout(device))
 
 
+def place_batch(tensor: Tensor, device: torch.device) -> Tensor:
+    """Move one tensor of a batch to the device; images in the layout of `place`."""
+    if tensor.ndim == 4 and tensor.is_floating_point():
+        return place_images(tensor, device)
+    return tensor.to(device)
+
+
 def compile_networks(nets: nn.Module) -> None:
     """Compile each network in place at its first use; names of weights stay as they are."""
     on_cpu = any(parameter.device.type == "cpu" for parameter in nets.parameters())

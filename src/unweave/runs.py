@@ -1,0 +1,220 @@
+"""A run loaded back: from images to codes, from codes to images."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from unweave.config import Train
+from unweave.data import FactorImages, load_data
+from unweave.errors import ConfigError, DataError
+from unweave.networks import ImageShape, Networks, architecture_for
+from unweave.probability.gaussian import DiagonalGaussian
+from unweave.run_folder import RunFolder
+
+CHUNK = 512
+
+
+class Run:
+    """Trained networks with their settings; arrays in, arrays out."""
+
+    def __init__(
+        self,
+        config: Train,
+        image_shape: ImageShape,
+        nets: Networks,
+        *,
+        step: int,
+        folder: RunFolder | None = None,
+        data: FactorImages | None = None,
+    ):
+        self.config = config
+        self.image_shape = image_shape
+        self.nets = nets
+        self.step = step
+        self.folder = folder
+        self._data = data
+
+    def __repr__(self) -> str:
+        place = self.folder.path if self.folder else "in memory"
+        return f"<run of {self.config.method} on {self.config.data} at step {self.step}: {place}>"
+
+    @property
+    def path(self) -> Path:
+        """Return the run's folder."""
+        if self.folder is None:
+            raise ConfigError("this run lives in memory only and has no folder")
+        return self.folder.path
+
+    @cached_property
+    def data(self) -> FactorImages:
+        """Return the data set the run was trained on."""
+        if self._data is not None:
+            return self._data
+        return load_data(self.config.data, self.config.data_options)
+
+    @property
+    def latent_dim(self) -> int:
+        return self.config.method.latent_dim
+
+    @property
+    def scores(self) -> dict[str, Any]:
+        """Return the scores by metric, as `unweave evaluate` wrote them."""
+        return self.folder.scores() if self.folder else {}
+
+    def encode(self, images: Any) -> np.ndarray:
+        """Return the codes of images: float32 (row, code)."""
+        return self._in_chunks(
+            self._as_images(images), lambda part: self.config.method.encode(self.nets, part)
+        )
+
+    def posterior(self, images: Any) -> tuple[np.ndarray, np.ndarray] | None:
+        """Return mean and log-variance of q(z|x), or None if the method has no Gaussian one."""
+
+        def both(part: Tensor) -> Tensor | None:
+            q: DiagonalGaussian | None = self.config.method.posterior(self.nets, part)
+            return None if q is None else torch.stack([q.mean, q.logvar], dim=1)
+
+        checked = self._as_images(images)
+        with self._computing():
+            if both(self._tensor(checked[:1])) is None:
+                return None
+        stacked = self._in_chunks(checked, both)
+        return stacked[:, 0], stacked[:, 1]
+
+    def terms(self, images: Any, seed: int = 0) -> dict[str, float]:
+        """Return the method's own figures on images, such as the terms of the evidence bound."""
+        checked = self._as_images(images)
+        total: dict[str, float] = {}
+        with self._computing(), torch.random.fork_rng():
+            torch.manual_seed(seed)
+            for part in in_parts(checked):
+                for name, value in self.config.method.diagnose(
+                    self.nets, self._tensor(part)
+                ).items():
+                    total[name] = total.get(name, 0.0) + float(value) * len(part) / len(checked)
+        return total
+
+    def encode_rows(self, rows: np.ndarray, data: FactorImages | None = None) -> np.ndarray:
+        """Return the codes of rows of the data set, without holding all images at once."""
+        data = data or self.data
+        parts = [self.encode(data.images(part)) for part in in_parts(rows)]
+        return np.concatenate(parts)
+
+    def decode(self, codes: Any) -> np.ndarray:
+        """Return the images of codes: float32 (row, channel, height, width) in [0, 1]."""
+        codes = np.asarray(codes, dtype=np.float32)
+        if codes.ndim != 2 or codes.shape[1] != self.latent_dim:
+            raise DataError(f"expected codes (row, {self.latent_dim}), found shape {codes.shape}")
+        return self._in_chunks(codes, lambda part: self.config.method.decode(self.nets, part))
+
+    def reconstruct(self, images: Any) -> np.ndarray:
+        """Return the images decoded from their codes."""
+        return self.decode(self.encode(images))
+
+    def sample(self, count: int, seed: int = 0) -> np.ndarray:
+        """Return images decoded from the prior."""
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(seed)
+            codes = self.config.method.sample_prior(count)
+        return self.decode(codes.numpy())
+
+    def traverse(
+        self,
+        start: Any = None,
+        *,
+        dimensions: list[int] | None = None,
+        low: float = -2.0,
+        high: float = 2.0,
+        steps: int = 9,
+    ) -> np.ndarray:
+        """Vary one dimension at a time: images (dimension, step, channel, height, width).
+
+        `start` is a code or an image; by default the centre of the prior.
+        """
+        code = self._start_code(start)
+        dimensions = list(range(self.latent_dim)) if dimensions is None else dimensions
+        outside = [d for d in dimensions if not 0 <= d < self.latent_dim]
+        if outside or steps < 1:
+            raise ConfigError(
+                f"expected dimensions from 0 to {self.latent_dim - 1} and 1 step or more, "
+                f"found {outside or steps}"
+            )
+        codes = np.tile(code, (len(dimensions), steps, 1))
+        for line, dimension in enumerate(dimensions):
+            codes[line, :, dimension] = np.linspace(low, high, steps)
+        images = self.decode(codes.reshape(-1, self.latent_dim))
+        return images.reshape(len(dimensions), steps, *self.image_shape)
+
+    def _start_code(self, start: Any) -> np.ndarray:
+        if start is None:
+            return np.zeros(self.latent_dim, dtype=np.float32)
+        start = np.asarray(start, dtype=np.float32)
+        if start.shape == (self.latent_dim,):
+            return start
+        if start.shape == self.image_shape:
+            return self.encode(start[None])[0]
+        raise DataError(
+            f"expected a code of {self.latent_dim} numbers or an image of shape "
+            f"{self.image_shape}, found shape {start.shape}"
+        )
+
+    def _as_images(self, images: Any) -> np.ndarray:
+        array = images.detach().cpu().numpy() if isinstance(images, Tensor) else np.asarray(images)
+        if array.ndim != 4 or array.shape[1:] != self.image_shape:
+            wanted = ", ".join(map(str, self.image_shape))
+            raise DataError(f"expected images (row, {wanted}), found shape {array.shape}")
+        if array.dtype == np.uint8:
+            return array.astype(np.float32) / 255
+        if array.size and not (array.min() >= 0 and array.max() <= 1):
+            raise DataError(
+                f"expected images in [0, 1], found values from {array.min()} to {array.max()}"
+            )
+        return array.astype(np.float32, copy=False)
+
+    @property
+    def device(self) -> torch.device:
+        return next((p.device for p in self.nets.parameters()), torch.device("cpu"))
+
+    def _tensor(self, part: np.ndarray) -> Tensor:
+        return torch.from_numpy(np.ascontiguousarray(part)).to(self.device)
+
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
+        """Evaluate, and leave networks that are still training as they were."""
+        was_training = self.nets.training
+        self.nets.eval()
+        try:
+            with torch.inference_mode():
+                yield
+        finally:
+            self.nets.train(was_training)
+
+    def _in_chunks(self, array: np.ndarray, change: Any) -> np.ndarray:
+        with self._computing():
+            parts = [change(self._tensor(part)).float().cpu().numpy() for part in in_parts(array)]
+        return np.concatenate(parts)
+
+
+def in_parts(array: np.ndarray) -> list[np.ndarray]:
+    """Cut an array into parts small enough to compute with; an empty one stays one part."""
+    return [array[i : i + CHUNK] for i in range(0, max(len(array), 1), CHUNK)]
+
+
+def load_run(folder: str | Path, device: str = "cpu") -> Run:
+    """Load a run from its folder: the trained networks, or the last checkpoint of an unfinished."""
+    run_folder = RunFolder(folder)
+    config, image_shape = run_folder.read_config()
+    architecture = config.architecture or architecture_for(image_shape)
+    nets = config.method.networks(architecture, image_shape)
+    tensors, step = run_folder.trained_tensors()
+    try:
+        nets.load_state_dict(tensors)
+    except RuntimeError as error:
+        raise DataError(f"{folder}: the stored networks do not fit the settings: {error}") from None
+    return Run(config, image_shape, nets.to(device), step=step, folder=run_folder)

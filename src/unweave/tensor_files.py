@@ -1,0 +1,54 @@
+"""Tensors on disk as safetensors with a checksum: nothing is unpickled, damage is noticed."""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError
+from safetensors.torch import load as parse_safetensors
+from safetensors.torch import save as format_safetensors
+from torch import Tensor
+
+from unweave.errors import DataError
+
+DIGEST = "sha256"
+
+
+def to_bytes(tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> bytes:
+    """Format tensors and JSON-able facts as one safetensors file."""
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    metadata = {name: json.dumps(value) for name, value in facts.items()}
+    return format_safetensors(plain, {**metadata, DIGEST: _digest(plain, metadata)})
+
+
+def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return the tensors and facts of a file, or say that it is damaged."""
+    try:
+        content = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror or error}") from error
+    try:
+        header_size = int.from_bytes(content[:8], "little")
+        header = json.loads(content[8 : 8 + header_size])
+        metadata = dict(header.get("__metadata__", {}))
+        tensors = parse_safetensors(content)
+        expected = metadata.pop(DIGEST, None)
+        if expected != _digest(tensors, metadata):
+            raise DataError(f"{path} is damaged: its checksum does not fit its content")
+        return tensors, {name: json.loads(value) for name, value in metadata.items()}
+    except DataError:
+        raise
+    except (SafetensorError, ValueError, KeyError, AttributeError, TypeError) as error:
+        raise DataError(f"{path} is damaged or not a safetensors file: {error}") from error
+
+
+def _digest(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
+    digest = hashlib.sha256(json.dumps(dict(metadata), sort_keys=True).encode())
+    for name in sorted(tensors):
+        tensor = tensors[name]
+        digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())
+        digest.update(tensor.reshape(-1).view(torch.uint8).numpy().data)
+    return digest.hexdigest()

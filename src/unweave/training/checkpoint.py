@@ -1,0 +1,78 @@
+"""Saving and continuing a run: weights and optimizer states, without pickle.
+
+Random numbers need no state here: those of a step are drawn from generators
+seeded by (seed, step), so that a run continued at a step is the same run.
+"""
+
+import os
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+from unweave import tensor_files
+from unweave.errors import DataError
+from unweave.files import write_atomically
+from unweave.networks import Networks
+from unweave.run_folder import RunFolder
+
+
+def save(
+    folder: RunFolder,
+    step: int,
+    nets: Networks,
+    optimizers: Mapping[str, torch.optim.Optimizer],
+) -> None:
+    """Write the state after `step` steps; the checkpoint before it is kept as well."""
+    tensors: dict[str, Tensor] = {f"networks.{k}": v for k, v in nets.state_dict().items()}
+    for player, optimizer in optimizers.items():
+        for index, parameter in enumerate(_parameters(optimizer)):
+            for name, value in optimizer.state.get(parameter, {}).items():
+                tensors[f"optimizers.{player}.{index}.{name}"] = torch.as_tensor(value)
+    content = tensor_files.to_bytes(tensors, {"step": step})
+    fresh = folder.checkpoint_file.with_name("checkpoint.next.safetensors")
+    write_atomically(fresh, content)
+    # Between these two renames the newest whole file is the previous one.
+    if folder.checkpoint_file.is_file():
+        os.replace(folder.checkpoint_file, folder.previous_checkpoint_file)
+    os.replace(fresh, folder.checkpoint_file)
+
+
+def restore(
+    folder: RunFolder, nets: Networks, optimizers: Mapping[str, torch.optim.Optimizer]
+) -> tuple[int, str | None]:
+    """Load the newest whole checkpoint; return its step and a warning, if there is one."""
+    tensors, facts = folder.read_checkpoint()
+    weights = {
+        k.removeprefix("networks."): v for k, v in tensors.items() if k.startswith("networks.")
+    }
+    try:
+        nets.load_state_dict(weights)
+    except RuntimeError as error:
+        raise DataError(
+            f"{folder.path}: the checkpoint does not fit the settings: {error}"
+        ) from None
+    for player, optimizer in optimizers.items():
+        for index, parameter in enumerate(_parameters(optimizer)):
+            prefix = f"optimizers.{player}.{index}."
+            state = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+            if state:
+                optimizer.state[parameter] = {
+                    name: _placed_like(parameter, value) for name, value in state.items()
+                }
+    return int(facts["step"]), facts.get("warning")
+
+
+def _parameters(optimizer: torch.optim.Optimizer) -> list[Tensor]:
+    return [parameter for group in optimizer.param_groups for parameter in group["params"]]
+
+
+def _placed_like(parameter: Tensor, value: Tensor) -> Tensor:
+    """Give a state the device and memory layout of the weight it belongs to.
+
+    Fused kernels walk weight and state by address: another layout would be read
+    in the wrong order, without an error.
+    """
+    if value.shape != parameter.shape:
+        return value.to(parameter.device)
+    return torch.empty_like(parameter, dtype=value.dtype, requires_grad=False).copy_(value)

@@ -1,0 +1,40 @@
+"""What tells a healthy code from a collapsed one, at evaluation."""
+
+from typing import Any
+
+import numpy as np
+
+from unweave.data import FactorImages
+from unweave.runs import Run
+
+ROWS = 1024
+ACTIVE = 0.01  # nats; a dimension with less KL carries nothing
+
+
+def diagnostic_images(data: FactorImages, seed: int) -> np.ndarray:
+    """Choose the images that every evaluation of a run looks at."""
+    rng = np.random.default_rng((seed, 0xD1A6))
+    rows = rng.choice(len(data), size=min(ROWS, len(data)), replace=False)
+    return data.images(np.sort(rows), rng)
+
+
+def diagnose(run: Run, images: np.ndarray) -> dict[str, Any]:
+    """Measure the code on these images.
+
+    A dead dimension has no KL, means that do not vary and variances of 1; an
+    over-fitted one has variances near 0 and means that vary far beyond 1.
+    """
+    figures: dict[str, Any] = run.terms(images)
+    posterior = run.posterior(images)
+    if posterior is None:
+        figures["code_variance"] = run.encode(images).var(axis=0).tolist()
+        return figures
+    mean, logvar = posterior
+    variance = np.exp(logvar)
+    kl = 0.5 * (mean**2 + variance - 1 - logvar).mean(axis=0)
+    return figures | {
+        "kl_per_dimension": kl.tolist(),
+        "mean_variance": mean.var(axis=0).tolist(),
+        "posterior_variance": variance.mean(axis=0).tolist(),
+        "active_dimensions": int((kl > ACTIVE).sum()),
+    }

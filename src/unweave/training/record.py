@@ -1,0 +1,73 @@
+"""Loss terms and diagnostics → record.jsonl, one line per turn."""
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from unweave.errors import Diverged
+from unweave.methods import Turn
+
+
+class Record:
+    """Collects the terms of every step and writes them in batches.
+
+    Values are fetched from the device once per flush, so that a GPU is not made
+    to wait after every step.
+    """
+
+    def __init__(self, path: Path, first_step: int):
+        self.path = path
+        self.latest: dict[str, float] = {}
+        """Newest value of each term that has been written."""
+        self._waiting: list[tuple[int, str, list[str], Tensor]] = []
+        self._keep_lines_before(first_step)
+
+    def _keep_lines_before(self, first_step: int) -> None:
+        """Drop what was recorded after the checkpoint that is continued from."""
+        kept = []
+        if self.path.is_file():
+            for line in self.path.read_text(encoding="utf-8").splitlines(keepends=True):
+                if line.endswith("\n") and json.loads(line)["step"] < first_step:
+                    kept.append(line)
+        self.path.write_text("".join(kept), encoding="utf-8")
+
+    def add(self, step: int, turn: Turn) -> None:
+        """Note the terms of a turn."""
+        names = ["loss", *turn.loss.terms]
+        values = torch.stack(
+            [v.detach().float() for v in (turn.loss.total, *turn.loss.terms.values())]
+        )
+        self._waiting.append((step, turn.player, names, values))
+
+    def add_diagnostics(self, step: int, diagnostics: dict[str, Any]) -> None:
+        """Write the figures of an evaluation."""
+        self.flush()
+        self._append([{"step": step, "kind": "diagnostics", **diagnostics}])
+
+    def flush(self) -> None:
+        """Write what waits; raise if a term is no longer finite."""
+        lines: list[dict[str, Any]] = []
+        for step, player, names, values in self._waiting:
+            terms = dict(zip(names, values.tolist(), strict=True))
+            for name, value in terms.items():
+                if not math.isfinite(value):
+                    self._waiting.clear()
+                    self._append(lines)
+                    raise Diverged(
+                        f"{name} of {player} became {value} at step {step}. Try a lower learning "
+                        f"rate (--method.optimizer.learning-rate) or a warm-up of the weights; "
+                        f"checkpoints before that step are kept."
+                    )
+            lines.append({"step": step, "player": player, **terms})
+            self.latest.update(terms)
+        self._waiting.clear()
+        self._append(lines)
+
+    def _append(self, lines: list[dict[str, Any]]) -> None:
+        if lines:
+            with open(self.path, "a", encoding="utf-8") as file:
+                file.write("".join(json.dumps(line) + "\n" for line in lines))
