@@ -21,12 +21,15 @@ def load_data(source: str | Path, options: DataOptions = DataOptions()) -> Facto
     text = str(source)
     name, _, rest = text.partition(":")
     if name in catalog.names(__name__):
-        return catalog.load(__name__, name, "data set").load(Path(rest) if rest else None, options)
+        entry = catalog.load(__name__, name, "data set")
+        data = entry.load(Path(rest).expanduser() if rest else None, options)
+        _check_options(data, options)
+        return data
     path = Path(text).expanduser()
     if path.is_dir():
         return load_folder(path, options)
     if path.is_file():
-        if path.suffix in (".npy", ".npz"):
+        if path.suffix.lower() in (".npy", ".npz"):
             return load_array_file(path, options)
         raise DataError(
             f"{path} is neither a folder of images nor an array file (.npy, .npz). "
@@ -37,6 +40,18 @@ def load_data(source: str | Path, options: DataOptions = DataOptions()) -> Facto
         known = catalog.names(__name__)
         raise ConfigError(f"no data set named {name!r}. {catalog.suggestion(name, known)}")
     raise DataError(f"no such file or folder: {path}. A known set is given by its name instead.")
+
+
+def _check_options(data: FactorImages, options: DataOptions) -> None:
+    """Refuse options that a known set cannot follow, rather than pass over them."""
+    channels, height, width = data.image_shape
+    size, color = options.image_size, options.color
+    if size is not None and (height, width) != (size, size):
+        raise ConfigError(f"{data.name} has images of {height}×{width}; leave image_size out")
+    if color != "auto" and channels != (1 if color == "grey" else 3):
+        raise ConfigError(f"{data.name} has images of {channels} channels; leave color out")
+    if options.factors is not None:
+        raise ConfigError(f"the factors of {data.name} are known; leave the file of factors out")
 
 
 def _looks_like_path(text: str) -> bool:

@@ -45,10 +45,13 @@ class FactorImages:
         pixels: Pixels,
         factors: Sequence[Factor] = (),
         table: np.ndarray | None = None,
+        partitions: Mapping[str, np.ndarray] | None = None,
     ):
         self.name = name
         self.pixels = pixels
         self.factor_list = tuple(factors)
+        self.partitions = dict(partitions or {})
+        """Rows of the parts the makers of the set named, such as train and test."""
         if len(pixels) == 0:
             raise DataError(f"{name} holds no image")
         if table is None and factors:
@@ -72,7 +75,8 @@ class FactorImages:
     def __repr__(self) -> str:
         channels, height, width = self.image_shape
         factors = ", ".join(f"{f.name} {f.size or 'continuous'}" for f in self.factor_list)
-        return f"<{self.name}: {len(self):,} images of {channels}×{height}×{width}; {factors}>"
+        size = f"{channels}×{height}×{width}"
+        return f"<{self.name}: {len(self):,} images of {size}; {factors or 'no factors'}>"
 
     @property
     def image_shape(self) -> tuple[int, int, int]:
@@ -121,12 +125,20 @@ class FactorImages:
         Where several rows have the same factors one is drawn by `rng`, or the
         first is taken if there is none.
         """
+        if not self.factor_list:
+            raise DataError(f"{self.name} has no factors by which to find rows")
         wanted = np.asarray(factors)
         if wanted.ndim != 2 or wanted.shape[1] != len(self.factor_list):
             raise DataError(
                 f"expected factors (line, {len(self.factor_list)}) for {self.name}, "
                 f"found shape {wanted.shape}"
             )
+        if wanted.dtype.kind not in "biuf" or not np.isfinite(wanted).all():
+            raise DataError(f"factors must be finite numbers, found {wanted.dtype}")
+        kind = self.factors([0]).dtype
+        if kind == np.int64 and (wanted != np.rint(wanted)).any():
+            raise DataError(f"the factors of {self.name} are whole numbers, found a fraction")
+        wanted = wanted.astype(kind)
         if self.is_grid:
             outside = (wanted < 0) | (wanted >= np.array(self.factor_sizes))
             if outside.any():
@@ -137,7 +149,7 @@ class FactorImages:
                 )
             return np.ravel_multi_index(tuple(wanted.T), self.factor_sizes).astype(np.int64)
         order, keys = self._rows_by_factors
-        sought = _as_keys(np.ascontiguousarray(wanted.astype(self.factors([0]).dtype)))
+        sought = _as_keys(np.ascontiguousarray(wanted))
         first = np.searchsorted(keys, sought, side="left")
         count = np.searchsorted(keys, sought, side="right") - first
         if (count == 0).any():
@@ -158,7 +170,12 @@ class FactorImages:
         if self.is_grid:
             drawn = rng.integers(np.array(self.factor_sizes), size=(size, len(self.factor_list)))
             for name, value in fixed.items():
-                drawn[:, self.factor_names.index(name)] = value
+                index = self.factor_names.index(name)
+                if value not in range(self.factor_sizes[index]):
+                    raise DataError(
+                        f"{name} has values 0 to {self.factor_sizes[index] - 1}, found {value}"
+                    )
+                drawn[:, index] = value
             return self.rows_of(drawn)
         table = self.factors()
         matching = np.ones(len(self), dtype=bool)
@@ -188,9 +205,10 @@ class FactorImages:
     def subset(self, rows: np.ndarray | Sequence[int]) -> "FactorImages":
         """Return a set of these rows only."""
         rows = self._checked(rows)
-        return FactorImages(
-            self.name, SelectedPixels(self.pixels, rows), self.factor_list, self.factors(rows)
-        )
+        selected = SelectedPixels(self.pixels, rows)
+        if isinstance(self.pixels, SelectedPixels):  # no chain of selections
+            selected = SelectedPixels(self.pixels.pixels, self.pixels.rows[rows])
+        return FactorImages(self.name, selected, self.factor_list, self.factors(rows))
 
     def _checked(self, rows: np.ndarray | Sequence[int]) -> np.ndarray:
         rows = np.asarray(rows)

@@ -1,9 +1,11 @@
-"""Reading the original files of known sets."""
+"""The original files of known sets: found, and checked against what they should hold."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
+from unweave.data._dataset import Factor
 from unweave.errors import DataError
 
 
@@ -13,7 +15,7 @@ def takes_no_file(name: str, path: Path | None) -> None:
         raise DataError(f"{name} is made on this machine and takes no file; write just {name}")
 
 
-def required_file(name: str, path: Path | None, example: str) -> Path:
+def required_path(name: str, path: Path | None, example: str) -> Path:
     """Return the path of the original file or folder, or say how to give it."""
     if path is None:
         raise DataError(
@@ -22,34 +24,48 @@ def required_file(name: str, path: Path | None, example: str) -> Path:
         )
     path = path.expanduser()
     if not path.exists():
-        raise DataError(f"no such file or folder: {path} (expected {example})")
+        raise DataError(f"no such file or folder: {path} (expected {name}:{example})")
     return path
 
 
-def open_npz_member(
-    path: Path, key: str, dtype: np.dtype, shape: tuple[int | None, ...]
-) -> np.ndarray:
-    """Return one array of an .npz file without unpickling anything."""
-    if not path.is_file():
-        raise DataError(f"no such file: {path}")
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            if key not in archive.files:
-                raise DataError(
-                    f"{path} has no array {key!r}; it holds {', '.join(archive.files) or 'none'}"
-                )
-            array = archive[key]
-    except (ValueError, OSError, EOFError) as error:
-        if isinstance(error, DataError):
-            raise
-        raise DataError(f"{path} is not a readable .npz file: {error}") from error
-    fits = array.ndim == len(shape) and all(
-        want is None or want == have for want, have in zip(shape, array.shape, strict=True)
-    )
-    if array.dtype != dtype or not fits:
-        wanted = "×".join("?" if n is None else str(n) for n in shape)
+def find_file(folder: Path, *patterns: str) -> Path:
+    """Return the one file in a folder, or below it, that fits a pattern."""
+    if not folder.is_dir():
+        raise DataError(f"expected a folder with {patterns[0]}, found a file: {folder}")
+    for pattern in patterns:
+        found = sorted(folder.glob(pattern)) or sorted(folder.rglob(pattern))
+        if len(found) > 1:
+            raise DataError(f"{folder} holds several files {pattern}: {found[0]}, {found[1]}")
+        if found:
+            return found[0]
+    raise DataError(f"{folder} holds no file {' or '.join(patterns)}")
+
+
+def check_count(name: str, what: str, found: int, expected: int, path: Path) -> None:
+    """Refuse a set of the wrong size: its factors would be wrong."""
+    if found != expected:
         raise DataError(
-            f"{path}: expected {key!r} as {dtype} of shape {wanted}, "
-            f"found {array.dtype} of shape {array.shape}"
+            f"{path}: found {found:,} {what}, expected {expected:,} of {name}; "
+            f"is the copy complete? Load it as own data if it is a part"
         )
-    return array
+
+
+def grid_size(factors: Sequence[Factor]) -> int:
+    """Return the number of combinations of the factors."""
+    return int(np.prod([factor.size for factor in factors]))
+
+
+def check_grid_order(columns: np.ndarray, factors: Sequence[Factor], where: str) -> None:
+    """Refuse labels (row, factor) that are not every combination in order, last one fastest.
+
+    The labels may be any numbers that rise with the index of the value.
+    """
+    sizes = tuple(factor.size for factor in factors)
+    expected = np.unravel_index(np.arange(len(columns)), sizes)
+    for i, factor in enumerate(factors):
+        values, indices = np.unique(columns[:, i].round(6), return_inverse=True)
+        if len(values) != factor.size or (indices.reshape(-1) != expected[i]).any():
+            raise DataError(
+                f"{where}: the labels of {factor.name} do not run through its {factor.size} "
+                f"values in the order of the original; factors would be wrong"
+            )

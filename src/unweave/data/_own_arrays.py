@@ -23,10 +23,9 @@ from unweave.data._factor_table import (
     as_numpy,
     read_columns,
 )
-from unweave.data._image_files import resized_planes
 from unweave.data._options import DataOptions
 from unweave.data._pixels import BytePixels, FloatPixels, FunctionPixels, Pixels
-from unweave.data._progress import with_progress
+from unweave.data._resize import resized
 from unweave.errors import DataError
 
 IMAGE_ARRAYS = ("images", "imgs", "image", "x", "data", "x_train", "arr_0")
@@ -70,8 +69,8 @@ def load_array_file(path: Path, options: DataOptions) -> FactorImages:
             columns = archive_columns(archive, len(images), skip=(key,))
     pixels = _as_pixels(images, options.channels, str(path))
     _check_range_once(pixels, path, options)
-    if options.image_size:
-        pixels = _resized(pixels, options.image_size, path, options)
+    if options.image_size is not None:
+        pixels = resized(pixels, options.image_size, [path], options.channels)
     pixels = _in_color(pixels, options.color, str(path))
     where = str(path)
     if options.factors is not None:
@@ -188,27 +187,6 @@ def _check_range_once(pixels: Pixels, path: Path, options: DataOptions) -> None:
         done[:] = 1
 
     cached_array(cache_folder() / "checked" / f"{key}.npy", (1,), np.dtype(np.uint8), check)
-
-
-def _resized(pixels: Pixels, size: int, path: Path, options: DataOptions) -> Pixels:
-    """Resize the middle square of every image, once, into the cache."""
-    if size < 1:
-        raise DataError(f"image_size must be at least 1, found {size}")
-    channels = pixels.shape[0]
-    shape = (len(pixels), channels, size, size)
-    key = cache_key([path], "resized", size, options.channels, list(pixels.shape))
-    dtype = np.dtype(np.uint8 if isinstance(pixels, BytePixels) else np.float32)
-    rng = np.random.default_rng(0)  # these pixels have no random part
-
-    def fill(array: np.ndarray) -> None:
-        for row in with_progress(range(len(pixels)), len(pixels), f"resizing {path.name}"):
-            image = pixels.gather(np.array([row]), rng)[0]
-            if dtype == np.uint8:
-                image = np.rint(image * 255).astype(np.uint8)
-            array[row] = resized_planes(image, size).clip(0, 255 if dtype == np.uint8 else 1)
-
-    array = cached_array(cache_folder() / "resized" / f"{key}.npy", shape, dtype, fill)
-    return BytePixels(array, channels_first=True) if dtype == np.uint8 else FloatPixels(array)
 
 
 def _in_color(pixels: Pixels, color: str, where: str) -> Pixels:
