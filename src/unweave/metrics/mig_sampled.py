@@ -43,8 +43,7 @@ def mig_sampled(
     """Score the gap between the two latents that know most about each factor.
 
     At most `rows` rows stand for the data set; each entropy is a mean over at
-    most `samples` latents. The noise of few samples lowers the score, because
-    the second best of several noisy estimates is too high.
+    most `samples` latents.
     """
     _protocol.choose(protocol, PROTOCOLS, "mig_sampled")
     means, logvars = posterior_tables(mean, logvar)
@@ -84,20 +83,23 @@ def _sampled_information(
     samples: int,
     rng: np.random.Generator,
 ) -> NDArray[np.float64]:
+    """Estimate I(z_j; v_k) = E log q(z_j | v_k) - E log q(z_j), (code, factor).
+
+    Both terms share their latents, so that their noise cancels where a code
+    knows nothing.
+    """
+    drawn = rng.permutation(len(mean))[:samples]
     z = sample(mean, logvar, rng)
-    codes = range(mean.shape[1])
-
-    def entropies(rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        drawn = rng.permutation(rows)[:samples]
-        return np.array(
-            [-log_mixture(z[drawn, j], mean[rows, j], logvar[rows, j]).mean() for j in codes]
-        )
-
-    marginal = entropies(np.arange(len(mean)))
-    conditional = np.zeros((mean.shape[1], len(factors.sizes)))
-    for factor, size in enumerate(factors.sizes):
-        for value in range(size):
-            rows = np.flatnonzero(factors.labels[:, factor] == value)
-            if len(rows):
-                conditional[:, factor] += len(rows) / len(mean) * entropies(rows)
-    return np.maximum(marginal[:, None] - conditional, 0.0)
+    mutual = np.zeros((mean.shape[1], len(factors.sizes)))
+    for code in range(mean.shape[1]):
+        marginal = log_mixture(z[drawn, code], mean[:, code], logvar[:, code])
+        mutual[code] = -marginal.mean()
+        for factor, size in enumerate(factors.sizes):
+            labels = factors.labels[:, factor]
+            for value in range(size):
+                alike = np.flatnonzero(labels == value)
+                rows = drawn[labels[drawn] == value]
+                if len(rows):
+                    density = log_mixture(z[rows, code], mean[alike, code], logvar[alike, code])
+                    mutual[code, factor] += density.sum() / len(drawn)
+    return np.maximum(mutual, 0.0)

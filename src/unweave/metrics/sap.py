@@ -1,0 +1,89 @@
+"""SAP: how much better the best single code predicts each factor than the second best.
+
+A. Kumar, P. Sattigeri, A. Balakrishnan, ICLR 2018, arXiv:1711.00848:
+
+    1/K Σ_k [S_best,k - S_second,k]
+
+S is the squared correlation for continuous factors and, for discrete ones, the
+accuracy of a linear support vector machine on that code alone. The machine
+cannot cut a line into many classes, so perfect codes of many-valued factors get
+low scores: 0.25 for the five factors of dSprites.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.metrics import _protocol
+from unweave.metrics._information import top_two
+from unweave.metrics._score import Score
+from unweave.metrics._svm import fit_one_code
+from unweave.tables import Continuous, varying_codes
+
+PROTOCOLS = {
+    "locatello2019": "support vector machines with C=0.01 for discrete factors, correlation else",
+    "kumar2018": "squared correlation for every factor, which takes class numbers as amounts",
+}
+NEEDS = _protocol.CODES
+HIGHER_IS_BETTER = True
+RANGE = "0 to 1"
+
+
+def sap(
+    codes: Any,
+    factors: Any,
+    *,
+    seed: int = 0,
+    protocol: str = "locatello2019",
+    train_rows: int = 10_000,
+    test_rows: int = 5_000,
+    continuous: Continuous = None,
+) -> Score:
+    """Score the gap between the two codes that predict each factor best."""
+    _protocol.choose(protocol, PROTOCOLS, "sap")
+    table, known = _protocol.read(
+        codes, factors, continuous=continuous, least_codes=2, metric="sap"
+    )
+    rng = np.random.default_rng(seed)
+    train, test = _protocol.split_rows(len(table), train_rows, test_rows, rng)
+    regression = np.array(known.continuous) | (protocol == "kumar2018")
+    scores = np.zeros((table.shape[1], len(known.sizes)))
+    correlations = _squared_correlations(table[train], known.values[train])
+    for code in range(table.shape[1]):
+        column = table[:, code].astype(np.float64)
+        for factor, size in enumerate(known.sizes):
+            if regression[factor]:
+                scores[code, factor] = correlations[code, factor]
+                continue
+            labels = known.labels[:, factor]
+            slopes, intercepts = fit_one_code(column[train], labels[train], size).T
+            predicted = (column[test, None] * slopes + intercepts).argmax(axis=1)
+            scores[code, factor] = (predicted == labels[test]).mean()
+    best, second = top_two(scores, axis=0)
+    return Score(
+        "sap",
+        (best - second).mean(),
+        protocol,
+        {
+            **_protocol.named(known),
+            "gap_per_factor": best - second,
+            "best_code": scores.argmax(axis=0),
+            "scores": scores,
+            "by_regression": regression,
+        },
+    )
+
+
+def _squared_correlations(
+    codes: NDArray[Any], values: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Return squared correlations, (code, factor); constants have none."""
+    scaled = []
+    for columns in (codes, values):
+        varies = varying_codes(columns)
+        centred = columns.astype(np.float64) - columns.mean(axis=0, dtype=np.float64)
+        length = np.sqrt((centred**2).sum(axis=0))
+        usable = varies & (length > 0)
+        scaled.append(np.where(usable, centred / np.where(usable, length, 1.0), 0.0))
+    return np.minimum((scaled[0].T @ scaled[1]) ** 2, 1.0)
