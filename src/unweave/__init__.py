@@ -1,1 +1,76 @@
-"""unweave: learn, measure and look at disentangled representations of images."""
+"""unweave: learn, measure and look at disentangled representations of images.
+
+import unweave as uw
+
+run = uw.train(uw.BetaVAE(beta=4), data="dsprites", steps=20_000)
+print(uw.evaluate(run))
+"""
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from unweave import data as data
+    from unweave import figures as figures
+    from unweave import metrics as metrics
+    from unweave.config import Machine as Machine
+    from unweave.data import DataOptions as DataOptions
+    from unweave.data import FactorImages as FactorImages
+    from unweave.data import from_arrays as from_arrays
+    from unweave.data import load_data as load_data
+    from unweave.methods.annealed_vae import AnnealedVAE as AnnealedVAE
+    from unweave.methods.beta_tcvae import BetaTCVAE as BetaTCVAE
+    from unweave.methods.beta_vae import BetaVAE as BetaVAE
+    from unweave.methods.vae import VAE as VAE
+    from unweave.optimizers import Adam as Adam
+    from unweave.runs import Run as Run
+    from unweave.runs import load as load
+    from unweave.schedules import Schedule as Schedule
+    from unweave.schedules import constant as constant
+    from unweave.workflows import evaluate as evaluate
+    from unweave.workflows import resume as resume
+    from unweave.workflows import train as train
+
+# Where each public name lives; imported on first use, so that `import unweave`
+# and `unweave --help` need not wait for torch.
+_PLACES = {
+    "Adam": "optimizers",
+    "DataOptions": "data",
+    "FactorImages": "data",
+    "Machine": "config",
+    "Run": "runs",
+    "Schedule": "schedules",
+    "constant": "schedules",
+    "evaluate": "workflows",
+    "from_arrays": "data",
+    "load": "runs",
+    "load_data": "data",
+    "resume": "workflows",
+    "train": "workflows",
+}
+
+
+_PACKAGES = ("data", "figures", "metrics")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _PLACES:
+        return getattr(importlib.import_module(f"unweave.{_PLACES[name]}"), name)
+    if name in _PACKAGES:
+        return importlib.import_module(f"unweave.{name}")
+    if name[:1].isupper() and (found := _method_class(name)) is not None:
+        return found
+    raise AttributeError(f"module 'unweave' has no attribute {name!r}")
+
+
+def _method_class(name: str) -> Any:
+    """Find a method by the name of its class; its file has the same name in small letters."""
+    catalog = importlib.import_module("unweave.catalog")
+    for entry in catalog.names("unweave.methods"):
+        if entry.replace("_", "") == name.lower():
+            return getattr(importlib.import_module(f"unweave.methods.{entry}"), name, None)
+    return None
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_PLACES, *_PACKAGES})

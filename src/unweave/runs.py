@@ -206,7 +206,7 @@ def in_parts(array: np.ndarray) -> list[np.ndarray]:
     return [array[i : i + CHUNK] for i in range(0, max(len(array), 1), CHUNK)]
 
 
-def load_run(folder: str | Path, device: str = "cpu") -> Run:
+def load(folder: str | Path, device: str = "cpu") -> Run:
     """Load a run from its folder: the trained networks, or the last checkpoint of an unfinished."""
     run_folder = RunFolder(folder)
     config, image_shape = run_folder.read_config()

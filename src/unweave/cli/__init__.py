@@ -1,0 +1,61 @@
+"""The command line: one module per verb, each a few lines around a library function."""
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+from unweave import catalog
+from unweave.errors import Stopped, UnweaveError
+
+VERBS = {
+    "demo": "Render dSprites, train, score and draw the default model: the tour in minutes.",
+    "train": "Train a method on data: unweave train beta_vae --data dsprites",
+    "resume": "Continue a run that was stopped, or train it further.",
+    "evaluate": "Score a run, a table of codes, or any Python function that encodes images.",
+    "list": "Show what there is: methods, data, metrics, architectures, runs.",
+    "data": "Describe a data set; --show draws samples and what each factor does.",
+}
+
+USAGE = """unweave: learn, measure and look at disentangled representations of images
+
+usage: unweave VERB ...   (unweave VERB --help says more)
+
+{verbs}
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one verb; return the exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return _dispatch(words)
+    except Stopped as stop:
+        print(f"\n{stop}", file=sys.stderr)
+        return 130
+    except KeyboardInterrupt:
+        print("\ninterrupted", file=sys.stderr)
+        return 130
+    except UnweaveError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:
+        # The reader of our output went away, as `| head` does; nothing to tell it.
+        sys.stderr.close()
+        return 141
+
+
+def _dispatch(words: list[str]) -> int:
+    if not words or words[0] in ("-h", "--help", "help"):
+        width = max(map(len, VERBS))
+        print(USAGE.format(verbs="\n".join(f"  {v:{width}}  {t}" for v, t in VERBS.items())))
+        return 0
+    if words[0] in ("-V", "--version"):
+        from importlib.metadata import version
+
+        print(f"unweave {version('unweave')}")
+        return 0
+    verb, rest = words[0], words[1:]
+    catalog.check_name(verb, VERBS, "verb")
+    module = importlib.import_module(f"unweave.cli._{verb}")
+    code: int = module.run(rest)
+    return code

@@ -1,0 +1,53 @@
+"""unweave list methods | data | metrics | architectures | runs"""
+
+from pathlib import Path
+
+from rich.table import Table
+
+from unweave import catalog
+from unweave.cli import _output
+from unweave.cli._parse import take_name
+
+KINDS = ("methods", "data", "metrics", "architectures", "runs")
+PACKAGES = {"data": "unweave.data", "metrics": "unweave.metrics"}
+
+
+def run(words: list[str]) -> int:
+    what = take_name(words, KINDS, "list", "unweave list " + "|".join(KINDS))
+    if what is None:
+        _output.say("usage: unweave list " + "|".join(KINDS) + " [FOLDER of runs]")
+    elif what == "methods":
+        _output.say_methods()
+    elif what == "runs":
+        list_runs(Path(words[0]) if words else Path("runs"))
+    else:
+        package = "unweave.networks" if what == "architectures" else PACKAGES[what]
+        _output.say_entries(package, what)
+    return 0
+
+
+def list_runs(folder: Path) -> None:
+    """Show every run below a folder with its state and scores."""
+    from unweave.run_folder import RunFolder
+
+    table = Table(
+        "run", "method", "data", "seed", "state", "step", "MIG", title=f"runs in {folder}"
+    )
+    for file in sorted(folder.glob("*/config.json")):
+        run_folder = RunFolder(file.parent)
+        config, _ = run_folder.read_config()
+        status = run_folder.status()
+        mig = run_folder.scores().get("mig", {}).get("value")
+        table.add_row(
+            file.parent.name,
+            catalog.name_of(config.method),
+            config.data,
+            str(config.seed),
+            status["state"],
+            f"{status.get('step', 0):,}",
+            "" if mig is None else f"{mig:.3f}",
+        )
+    if table.row_count == 0:
+        _output.say(f"no runs in {folder}; `unweave train` makes one")
+    else:
+        _output.show(table)

@@ -1,0 +1,82 @@
+"""What the command line prints."""
+
+import inspect
+import sys
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from unweave import catalog
+
+
+def say(text: str) -> None:
+    """Print a line to standard output."""
+    print(text)
+    sys.stdout.flush()
+
+
+def show(table: Table) -> None:
+    """Print a table, as wide as it needs where the output is not a terminal."""
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=160)
+    console.print(table)
+
+
+def say_methods() -> None:
+    """List the methods with what each needs."""
+    from unweave.methods import method_named
+
+    table = Table("method", "what it does", "needs", "main knob", "paper")
+    for name in catalog.names("unweave.methods"):
+        method = method_named(name)
+        module = catalog.load("unweave.methods", name, "method")
+        needs = first_line(inspect.getdoc(type(method.supervision)))
+        summary = catalog.summary(module).partition(": ")
+        table.add_row(name, summary[2] or summary[0], needs, method.main_knob, paper_of(module))
+    show(table)
+
+
+def say_entries(package: str, kind: str) -> None:
+    """List the entries of a catalog folder with their first lines."""
+    table = Table(kind, "what it is")
+    for name in catalog.names(package):
+        summary = catalog.summary(catalog.load(package, name, kind))
+        table.add_row(name, summary.removeprefix(f"{name}: "))
+    show(table)
+
+
+def first_line(text: str | None) -> str:
+    return (text or "").strip().partition("\n")[0].rstrip(".")
+
+
+def paper_of(module: Any) -> str:
+    """Return the arXiv number in a module's docstring, or the sentence that cites the paper."""
+    words = (module.__doc__ or "").split()
+    numbers = [word.strip(".,;()") for word in words if word.startswith("arXiv:")]
+    if numbers:
+        return numbers[0]
+    paragraphs = (module.__doc__ or "").split("\n\n")
+    return " ".join(paragraphs[1].split())[:60] if len(paragraphs) > 1 else ""
+
+
+def say_scores(scores: dict[str, Any]) -> None:
+    """Print scores as a table; what could not be computed says why."""
+    table = Table("metric", "score", "protocol", "")
+    for name, entry in scores.items():
+        value = entry.get("value")
+        shown = f"{value:.4f}" if value is not None else "–"
+        interval = entry.get("interval")
+        if interval:
+            shown += f"  [{interval[0]:.4f}, {interval[1]:.4f}]"
+        table.add_row(name, shown, entry.get("protocol") or "", entry.get("reason") or "")
+    show(table)
+
+
+def say_run(run: Any) -> None:
+    """Print the scores of a run and where its files are."""
+    if run.scores:
+        say_scores(run.scores)
+    say(f"run folder: {run.path}")
+    say(f"pictures:   {run.path / 'figures'}")

@@ -1,0 +1,74 @@
+"""Flags from dataclasses; the only module that imports tyro."""
+
+from collections.abc import Sequence
+from typing import Any, TypeVar
+
+import tyro
+
+from unweave import catalog
+from unweave.errors import ConfigError
+from unweave.schedules import Schedule
+
+T = TypeVar("T")
+
+_registry = tyro.constructors.ConstructorRegistry()
+
+
+@_registry.primitive_rule
+def _schedule(
+    type_info: tyro.constructors.PrimitiveTypeInfo,
+) -> tyro.constructors.PrimitiveConstructorSpec[Any] | None:
+    """Read a schedule as one word: 4, or 0:4:10000."""
+    if type_info.type not in (Schedule, Schedule | None):
+        return None
+
+    def read(words: list[str]) -> Schedule:
+        try:
+            return Schedule.parse(words[0])
+        except ConfigError as error:
+            raise ValueError(str(error)) from None  # tyro shows it beside the flag
+
+    return tyro.constructors.PrimitiveConstructorSpec(
+        nargs=1,
+        metavar="NUMBER|START:END:STEPS",
+        instance_from_str=read,
+        is_instance=lambda value: value is None or isinstance(value, Schedule),
+        str_from_instance=lambda value: [str(value)],
+    )
+
+
+def parse(kind: type[T], words: Sequence[str], verb: str, description: str) -> T:
+    """Read flags into a dataclass; prints help or an error with near matches and exits if asked."""
+    parsed: T = tyro.cli(
+        kind,
+        args=list(words),
+        prog=f"unweave {verb}",
+        description=description,
+        config=(tyro.conf.FlagCreatePairsOff,),
+        registry=_registry,
+    )
+    return parsed
+
+
+def take_name(words: list[str], known: Sequence[str], kind: str, usage: str) -> str | None:
+    """Take the leading word as a name; None if help is asked for instead."""
+    if words and words[0] in ("-h", "--help"):
+        return None
+    if not words or words[0].startswith("-"):
+        raise ConfigError(f"which {kind}? usage: {usage}. Known: {', '.join(known)}.")
+    name = words.pop(0)
+    catalog.check_name(name, known, kind)
+    return name
+
+
+def take_option(words: list[str], flag: str) -> str | None:
+    """Take `--flag VALUE` or `--flag=VALUE` out of the words."""
+    for index, word in enumerate(words):
+        if word == flag:
+            if index + 1 >= len(words):
+                raise ConfigError(f"{flag} needs a value")
+            del words[index]
+            return words.pop(index)
+        if word.startswith(flag + "="):
+            return words.pop(index).partition("=")[2]
+    return None

@@ -1,0 +1,51 @@
+"""From a run to the tables that metrics score."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from unweave.runs import Run, in_parts
+
+ROWS = 15_000  # 10,000 to fit on and 5,000 to test on, as in the large studies
+
+
+@dataclass(frozen=True)
+class Encoded:
+    """Codes and factors of the same rows."""
+
+    codes: np.ndarray
+    """(row, code)."""
+    factors: np.ndarray
+    """(row, factor)."""
+    factor_names: tuple[str, ...]
+    posterior: tuple[np.ndarray, np.ndarray] | None
+    """Mean and log-variance of q(z|x), each (row, code), if the method has it."""
+    terms: dict[str, float]
+    """The method's own figures on these rows, such as the terms of the evidence bound."""
+
+
+def encode_run(run: Run, rows: int = ROWS, seed: int = 0) -> Encoded:
+    """Encode rows of the run's data set drawn at random without repetition."""
+    data = run.data
+    rng = np.random.default_rng(seed)
+    chosen = np.sort(rng.choice(len(data), size=min(rows, len(data)), replace=False))
+    # Rows in random order: metrics split them into a part to fit and a part to test on.
+    chosen = rng.permutation(chosen)
+    codes, means, logvars = [], [], []
+    terms: dict[str, float] = {}
+    for part in in_parts(chosen):
+        images = data.images(part, rng)
+        posterior = run.posterior(images)
+        if posterior is not None:
+            means.append(posterior[0])
+            logvars.append(posterior[1])
+        codes.append(run.encode(images))
+        for name, value in run.terms(images, seed).items():
+            terms[name] = terms.get(name, 0.0) + value * len(part) / len(chosen)
+    return Encoded(
+        codes=np.concatenate(codes),
+        factors=data.factors(chosen),
+        factor_names=data.factor_names,
+        posterior=(np.concatenate(means), np.concatenate(logvars)) if means else None,
+        terms=terms,
+    )

@@ -1,0 +1,149 @@
+"""The main jobs, each a function that a notebook and the command line both call."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from unweave import runs
+from unweave.config import Machine, Train
+from unweave.data import DataOptions, FactorImages, load_data
+from unweave.errors import ConfigError
+from unweave.evaluation.encode import encode_run
+from unweave.evaluation.score import score
+from unweave.figures import prior_samples, reconstructions, traversals
+from unweave.methods import Method
+from unweave.metrics import Score
+from unweave.networks import Architecture
+from unweave.run_folder import RunFolder
+from unweave.runs import Run
+from unweave.training import loop
+from unweave.watchers import Pictures, ProgressBar, TensorBoard
+
+
+def train(
+    method: Method,
+    data: str | Path | FactorImages,
+    *,
+    steps: int = 20_000,
+    batch_size: int = 64,
+    seed: int = 0,
+    out: str | Path | None = None,
+    architecture: Architecture | None = None,
+    validation: float = 0.0,
+    data_options: DataOptions = DataOptions(),
+    machine: Machine = Machine(),
+    evaluate: bool = True,
+    progress: bool = True,
+) -> Run:
+    """Train a method on data, in a run folder; score it and draw pictures at the end.
+
+    >>> run = uw.train(uw.BetaVAE(beta=4), data="dsprites", steps=20_000)  # doctest: +SKIP
+    """
+    config = Train(
+        method=method,
+        data=data.name if isinstance(data, FactorImages) else str(data),
+        data_options=data_options,
+        architecture=architecture,
+        steps=steps,
+        batch_size=batch_size,
+        seed=seed,
+        validation=validation,
+    )
+    opened = data if isinstance(data, FactorImages) else load_data(data, data_options)
+    return train_config(config, opened, out, machine, evaluate=evaluate, progress=progress)
+
+
+def train_config(
+    config: Train,
+    data: FactorImages,
+    out: str | Path | None = None,
+    machine: Machine = Machine(),
+    *,
+    evaluate: bool = True,
+    progress: bool = True,
+) -> Run:
+    """Train a run from its settings."""
+    folder = Path(out) if out is not None else Path("runs") / config.run_name
+    run = loop.start(config, data, folder, machine, _watchers(machine, progress))
+    return _finish(run, evaluate)
+
+
+def resume(
+    folder: str | Path,
+    *,
+    data: FactorImages | None = None,
+    steps: int | None = None,
+    machine: Machine = Machine(),
+    evaluate: bool = True,
+    progress: bool = True,
+) -> Run:
+    """Continue a run that was stopped, or train a finished one further with more `steps`."""
+    run_folder = RunFolder(folder)
+    config, _ = run_folder.read_config()
+    if run_folder.status()["state"] == "done" and (steps is None or steps <= config.steps):
+        raise ConfigError(
+            f"{folder} is finished at step {config.steps}; "
+            f"train further with `unweave resume {folder} --steps {2 * config.steps}`"
+        )
+    opened = data if data is not None else load_data(config.data, config.data_options)
+    run = loop.resume(folder, opened, machine, _watchers(machine, progress), steps)
+    return _finish(run, evaluate)
+
+
+def evaluate(
+    run: Run | str | Path,
+    metrics: str | Sequence[str] = "default",
+    *,
+    preset: str = "full",
+    protocol: str | Mapping[str, str] | None = None,
+    seeds: int = 1,
+) -> dict[str, Score]:
+    """Score a run; the scores are kept in its folder as well."""
+    if not isinstance(run, Run):
+        run = runs.load(run)
+    encoded = encode_run(run)
+    scores = score(
+        encoded.codes,
+        encoded.factors,
+        metrics,
+        preset=preset,
+        protocol=protocol,
+        seeds=seeds,
+        posterior=encoded.posterior,
+        factor_names=encoded.factor_names,
+    )
+    if run.folder is not None:
+        kept = run.folder.scores() | {name: s.to_json() for name, s in scores.items()}
+        run.folder.write_scores(kept)
+    return scores
+
+
+def draw_figures(run: Run) -> list[Path]:
+    """Write the pictures of a run into its folder."""
+    folder = run.path / "figures"
+    folder.mkdir(exist_ok=True)
+    pictures = {
+        "reconstructions": reconstructions(run),
+        "traversals": traversals(run),
+        "prior_samples": prior_samples(run),
+    }
+    paths = []
+    for name, picture in pictures.items():
+        paths.append(folder / f"{name}.png")
+        picture.save(paths[-1])
+    return paths
+
+
+def _watchers(machine: Machine, progress: bool) -> list[loop.Watcher]:
+    watchers: list[loop.Watcher] = [Pictures()]
+    if progress:
+        watchers.append(ProgressBar())
+    if machine.tensorboard:
+        watchers.append(TensorBoard())
+    return watchers
+
+
+def _finish(run: Run, with_scores: bool) -> Run:
+    draw_figures(run)
+    if with_scores:
+        evaluate(run)
+    return run
