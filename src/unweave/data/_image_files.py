@@ -14,6 +14,7 @@ from unweave.errors import DataError
 LARGEST = 64_000_000
 # Pictures of pixels only: others (EPS, for one) may start programs to be read.
 FORMATS = ("PNG", "JPEG", "BMP", "GIF", "TIFF", "WEBP", "PPM")
+FILTER = Image.Resampling.LANCZOS  # widened by Pillow when it scales down, so antialiased
 GREY_MODES = ("1", "L", "LA", "La", "I;16", "I;16B", "I;16L", "I")
 
 
@@ -58,12 +59,7 @@ def fitted(
     """
     image = ImageOps.exif_transpose(image)
     image = _opaque(_eight_bit(image)).convert("RGB" if color else "L")
-    side = min(image.size)
-    width, height = crop or (side, side)
-    left, top = (image.width - width) / 2, (image.height - height) / 2
-    box = (left, top, left + width, top + height)
-    # Antialiased: Pillow widens the filter when it scales down.
-    return np.asarray(image.resize((size, size), Image.Resampling.LANCZOS, box=box))
+    return np.asarray(_middle(image, crop).resize((size, size), FILTER))
 
 
 def is_grey(image: Image.Image) -> bool:
@@ -76,21 +72,15 @@ def is_grey(image: Image.Image) -> bool:
 
 def resized_planes(planes: np.ndarray, size: int) -> np.ndarray:
     """Resize the middle square of (channel, height, width) uint8 or float32 values."""
-    mode = "L" if planes.dtype == np.uint8 else "F"
-    height, width = planes.shape[1:]
-    side = min(height, width)
-    left, top = (width - side) / 2, (height - side) / 2
-    box = (left, top, left + side, top + side)
-    return np.stack(
-        [
-            np.asarray(
-                Image.fromarray(np.ascontiguousarray(plane), mode=mode).resize(
-                    (size, size), Image.Resampling.LANCZOS, box=box
-                )
-            )
-            for plane in planes
-        ]
-    )
+    images = [Image.fromarray(np.ascontiguousarray(plane)) for plane in planes]
+    return np.stack([np.asarray(_middle(image).resize((size, size), FILTER)) for image in images])
+
+
+def _middle(image: Image.Image, crop: tuple[int, int] | None = None) -> Image.Image:
+    """Cut out the largest square in the middle, or `crop` (width, height) pixels."""
+    width, height = crop or (min(image.size), min(image.size))
+    left, top = (image.width - width) // 2, (image.height - height) // 2
+    return image.crop((left, top, left + width, top + height))
 
 
 def _eight_bit(image: Image.Image) -> Image.Image:

@@ -20,6 +20,8 @@ from unweave.data._dataset import FactorImages
 from unweave.data._image_files import open_image
 from unweave.data._nuisance import Dress, dressed_sprites, random_colors
 from unweave.data._options import DataOptions
+from unweave.data._sprites import SIDE
+from unweave.errors import DataError
 
 WIDTH, HEIGHT = 350, 274
 
@@ -30,6 +32,11 @@ def load(path: Path | None, options: DataOptions) -> FactorImages:
         return dressed_sprites("texture_dsprites", holes_in(cloud_texture()))
     picture = open_image(path).convert("RGB")
     picture.thumbnail((WIDTH, HEIGHT))
+    if min(picture.size) < SIDE:
+        raise DataError(
+            f"{path} scaled to fit {WIDTH}×{HEIGHT} is {picture.width}×{picture.height}; "
+            f"patches of {SIDE}×{SIDE} do not fit in"
+        )
     pixels = np.asarray(picture, dtype=np.float32) / 255
     return dressed_sprites("scream_dsprites", holes_in(pixels.transpose(2, 0, 1)))
 
