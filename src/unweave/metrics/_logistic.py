@@ -125,9 +125,7 @@ def fit_softmax(
         return model.fit(x, labels)
 
 
-def softmax_probabilities(
-    model: Any, x: NDArray[np.float64], classes: int
-) -> NDArray[np.float64]:
+def softmax_probabilities(model: Any, x: NDArray[np.float64], classes: int) -> NDArray[np.float64]:
     """Return probabilities of all classes; classes absent from the training rows get 0."""
     result = np.zeros((len(x), classes))
     scores = model.decision_function(x)

@@ -64,9 +64,7 @@ def binned_information(
     shape = mean.shape[1], len(factors.sizes)
     joint_entropy, code_entropy = np.zeros(shape), np.zeros(shape[0])
     factor_entropy = np.array([entropy(np.bincount(column)) for column in factors.labels.T])
-    members = [
-        np.eye(size)[factors.labels[:, index]].T for index, size in enumerate(factors.sizes)
-    ]
+    members = [np.eye(size)[factors.labels[:, index]].T for index, size in enumerate(factors.sizes)]
     for code in range(shape[0]):
         spread = np.exp(0.5 * logvar[:, code])[:, None]
         mass = softmax(-0.5 * ((centres - mean[:, code, None]) / spread) ** 2, axis=1)

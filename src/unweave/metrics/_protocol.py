@@ -54,7 +54,9 @@ def split_rows(
     A table with too few rows is divided in the same ratio.
     """
     if train_rows < 1 or test_rows < 1:
-        raise DataError(f"need at least 1 training and 1 test row; asked for {train_rows}, {test_rows}.")
+        raise DataError(
+            f"need at least 1 training and 1 test row; asked for {train_rows}, {test_rows}."
+        )
     order = rng.permutation(rows)
     if rows < train_rows + test_rows:
         train_rows = min(max(round(rows * train_rows / (train_rows + test_rows)), 1), rows - 1)

@@ -105,7 +105,10 @@ def _newton(
         determinant = a * d - c * c
         if not determinant > 0 or slope * slope + shift * shift <= 1e-18 * (a + d) ** 2:
             break
-        step_w, step_b = (d * slope - c * shift) / determinant, (a * shift - c * slope) / determinant
+        step_w, step_b = (
+            (d * slope - c * shift) / determinant,
+            (a * shift - c * slope) / determinant,
+        )
         length = 1.0
         while length > 1e-9 and loss(w - length * step_w, b - length * step_b) > value:
             length /= 2

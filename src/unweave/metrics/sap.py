@@ -75,9 +75,7 @@ def sap(
     )
 
 
-def _squared_correlations(
-    codes: NDArray[Any], values: NDArray[np.float64]
-) -> NDArray[np.float64]:
+def _squared_correlations(codes: NDArray[Any], values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return squared correlations, (code, factor); constants have none."""
     scaled = []
     for columns in (codes, values):

@@ -1,0 +1,158 @@
+"""Predictors of factors that say how much each code matters, for DCI."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unweave.metrics._trees import boost
+from unweave.tables import FactorTable, standardize, varying_codes
+
+Rows = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What predictors of all factors say."""
+
+    importance: NDArray[np.float64]
+    """(code, factor), not negative."""
+
+    informativeness: NDArray[np.float64]
+    train_informativeness: NDArray[np.float64]
+    meaning: str
+
+
+Predictor = Callable[[NDArray[np.float64], FactorTable, Rows, Rows, int], Fitted]
+
+
+def boosted_trees(
+    codes: NDArray[np.float64], factors: FactorTable, train: Rows, test: Rows, seed: int
+) -> Fitted:
+    """Classify by boosted trees grown by LightGBM."""
+    columns, on_train, on_test = [], [], []
+    for index, size in enumerate(factors.sizes):
+        labels = factors.labels[:, index]
+        trees = boost(codes[train], labels[train], size, codes[test], seed=seed)
+        columns.append(trees.importance)
+        on_train.append((trees.train_prediction == labels[train]).mean())
+        on_test.append((trees.prediction == labels[test]).mean())
+    return Fitted(np.stack(columns, axis=1), np.array(on_test), np.array(on_train), "accuracy")
+
+
+def scikit_boosted_trees(
+    codes: NDArray[np.float64], factors: FactorTable, train: Rows, test: Rows, seed: int
+) -> Fitted:
+    """Classify by scikit-learn's boosted trees: minutes for factors with many values."""
+    from sklearn.ensemble import GradientBoostingClassifier
+
+    columns, on_train, on_test = [], [], []
+    for labels in factors.labels.T:
+        if len(np.unique(labels[train])) < 2:  # scikit-learn refuses a single class
+            columns.append(np.zeros(codes.shape[1]))
+            on_train.append(1.0)
+            on_test.append((labels[test] == labels[train][0]).mean())
+            continue
+        model = GradientBoostingClassifier(random_state=seed).fit(codes[train], labels[train])
+        columns.append(model.feature_importances_)
+        on_train.append(model.score(codes[train], labels[train]))
+        on_test.append(model.score(codes[test], labels[test]))
+    return Fitted(np.stack(columns, axis=1), np.array(on_test), np.array(on_train), "accuracy")
+
+
+def lasso(
+    codes: NDArray[np.float64], factors: FactorTable, train: Rows, test: Rows, seed: int
+) -> Fitted:
+    """Regress by the authors' lasso."""
+    from sklearn.linear_model import Lasso
+
+    def fit(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
+        model = Lasso(alpha=0.02).fit(x, y)
+        return model.predict, np.abs(model.coef_)
+
+    return _regress(codes, factors, train, test, fit)
+
+
+def random_forest(
+    codes: NDArray[np.float64], factors: FactorTable, train: Rows, test: Rows, seed: int
+) -> Fitted:
+    """Regress by the authors' random forest."""
+    from sklearn.ensemble import RandomForestRegressor
+
+    def fit(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
+        model = RandomForestRegressor(10, max_depth=12, random_state=seed).fit(x, y)
+        return model.predict, model.feature_importances_
+
+    return _regress(codes, factors, train, test, fit)
+
+
+def least_squares(
+    codes: NDArray[np.float64], factors: FactorTable, train: Rows, test: Rows, seed: int
+) -> Fitted:
+    """Regress by least squares; equal codes share their weight (least norm)."""
+
+    def fit(x: NDArray[np.float64], y: NDArray[np.float64]) -> tuple[Any, NDArray[np.float64]]:
+        weights = np.linalg.lstsq(x, y, rcond=1e-10)[0]
+        return lambda inputs: inputs @ weights, np.abs(weights)
+
+    return _regress(codes, factors, train, test, fit)
+
+
+def cross_validated_lasso(
+    codes: NDArray[np.float64], factors: FactorTable, train: Rows, test: Rows, seed: int
+) -> Fitted:
+    """Regress by a lasso whose penalty is chosen by cross-validation, all columns in [0, 1].
+
+    Judged on its own rows: informativeness is 1 - 12 × squared error, as the
+    variance of a uniform factor is 1/12.
+    """
+    from sklearn.linear_model import LassoCV
+
+    # Folds are runs of the table's own order, as in the reference.
+    rows = np.sort(np.concatenate([train, test]))
+    alphas = [0.0001, 0.001, 0.01, 0.1, 0.2, 0.4, 0.8, 1.0]
+    x, targets = _to_unit_range(codes[rows]), _to_unit_range(factors.values[rows])
+    columns, informativeness = [], []
+    for y in targets.T:
+        folds = min(10, len(rows))
+        model = LassoCV(alphas=alphas, cv=folds, max_iter=5000).fit(x, y)
+        columns.append(np.abs(model.coef_))
+        informativeness.append(max(1 - 12 * float(((model.predict(x) - y) ** 2).mean()), 0.0))
+    result = np.array(informativeness)
+    return Fitted(np.stack(columns, axis=1), result, result, "1 - 12 × squared error")
+
+
+PREDICTORS: dict[str, Predictor] = {
+    "locatello2019_lightgbm": boosted_trees,
+    "locatello2019": scikit_boosted_trees,
+    "eastwood2018": lasso,
+    "eastwood2018_forest": random_forest,
+    "carbonneau2022": cross_validated_lasso,
+    "linear": least_squares,
+}
+
+
+def _regress(
+    codes: NDArray[np.float64], factors: FactorTable, train: Rows, test: Rows, fit: Any
+) -> Fitted:
+    x, targets = (
+        standardize(codes, codes[train]),
+        standardize(factors.values, factors.values[train]),
+    )
+    columns, on_train, on_test = [], [], []
+    for y in targets.T:
+        predict, weights = fit(x[train], y[train])
+        columns.append(weights)
+        # Targets have deviation one, so this is the error relative to the deviation.
+        on_train.append(1 - float(np.sqrt(((predict(x[train]) - y[train]) ** 2).mean())))
+        on_test.append(1 - float(np.sqrt(((predict(x[test]) - y[test]) ** 2).mean())))
+    importance = np.stack(columns, axis=1)
+    return Fitted(importance, np.array(on_test), np.array(on_train), "1 - error / deviation")
+
+
+def _to_unit_range(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    low = table.min(axis=0)
+    span = np.where(varying_codes(table), table.max(axis=0) - low, 1.0)
+    return (table - low) / span

@@ -1,0 +1,66 @@
+"""Mean correlation coefficient: codes matched one to one with factors.
+
+A. Hyvärinen and H. Morioka, NeurIPS 2016, arXiv:1605.06336. Absolute
+correlations of codes and factors, the assignment that makes their sum largest,
+and the mean over factors; a factor left without a code counts 0.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
+from scipy.stats import rankdata
+
+from unweave.metrics import _protocol
+from unweave.metrics._score import Score
+from unweave.tables import Continuous, standardize
+
+PROTOCOLS = {
+    "klindt2021": "Spearman's rank correlation (arXiv:2007.10930)",
+    "hyvarinen2016": "Pearson's correlation",
+}
+NEEDS = _protocol.CODES
+HIGHER_IS_BETTER = True
+RANGE = "0 to 1"
+
+
+def mcc(
+    codes: Any,
+    factors: Any,
+    *,
+    seed: int = 0,
+    protocol: str = "klindt2021",
+    continuous: Continuous = None,
+) -> Score:
+    """Score the mean correlation of factors with the codes assigned to them.
+
+    Class numbers are taken as amounts: for a factor whose values have no order,
+    such as a shape, the correlation means little.
+    """
+    _protocol.choose(protocol, PROTOCOLS, "mcc")
+    table, known = _protocol.read(codes, factors, continuous=continuous, metric="mcc")
+    correlation = correlations(table, known.values, ranks=protocol == "klindt2021")
+    chosen, assigned = linear_sum_assignment(correlation, maximize=True)
+    per_factor = np.zeros(correlation.shape[1])
+    per_factor[assigned] = correlation[chosen, assigned]
+    code = np.full(correlation.shape[1], -1)
+    code[assigned] = chosen
+    return Score(
+        "mcc",
+        per_factor.mean(),
+        protocol,
+        {
+            **_protocol.named(known),
+            "correlation_per_factor": per_factor,
+            "assigned_code": code,
+            "correlation": correlation,
+        },
+    )
+
+
+def correlations(a: NDArray[Any], b: NDArray[Any], *, ranks: bool) -> NDArray[np.float64]:
+    """Return absolute correlations of the columns of two tables; constants have none."""
+    if ranks:
+        a, b = rankdata(a, axis=0), rankdata(b, axis=0)
+    return np.minimum(np.abs(standardize(a).T @ standardize(b)) / len(a), 1.0)
