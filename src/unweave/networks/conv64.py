@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from torch import nn
 
+from unweave.networks._layers import doubling, halving
 from unweave.networks._networks import Architecture, ImageShape, requires_size
 
 
@@ -22,13 +23,13 @@ class Conv64(Architecture):
     def encoder(self, image_shape: ImageShape, outputs: int) -> nn.Module:
         requires_size("conv64", image_shape, 64)
         return nn.Sequential(
-            nn.Conv2d(image_shape[0], 32, 4, 2, 1),
+            halving(image_shape[0], 32),
             nn.ReLU(inplace=True),
-            nn.Conv2d(32, 32, 4, 2, 1),
+            halving(32, 32),
             nn.ReLU(inplace=True),
-            nn.Conv2d(32, 64, 4, 2, 1),
+            halving(32, 64),
             nn.ReLU(inplace=True),
-            nn.Conv2d(64, 64, 4, 2, 1),
+            halving(64, 64),
             nn.ReLU(inplace=True),
             nn.Flatten(),
             nn.Linear(64 * 4 * 4, self.hidden),
@@ -44,11 +45,11 @@ class Conv64(Architecture):
             nn.Linear(self.hidden, 64 * 4 * 4),
             nn.ReLU(inplace=True),
             nn.Unflatten(1, (64, 4, 4)),
-            nn.ConvTranspose2d(64, 64, 4, 2, 1),
+            doubling(64, 64),
             nn.ReLU(inplace=True),
-            nn.ConvTranspose2d(64, 32, 4, 2, 1),
+            doubling(64, 32),
             nn.ReLU(inplace=True),
-            nn.ConvTranspose2d(32, 32, 4, 2, 1),
+            doubling(32, 32),
             nn.ReLU(inplace=True),
-            nn.ConvTranspose2d(32, image_shape[0], 4, 2, 1),
+            doubling(32, image_shape[0]),
         )

@@ -1,0 +1,40 @@
+"""mlp64: linear layers only, for images of any shape.
+
+The network of I. Higgins et al., "beta-VAE", ICLR 2017, on dSprites: an encoder
+of two layers of 1200 units with ReLU, a decoder of three with tanh.
+"""
+
+from dataclasses import dataclass
+from math import prod
+
+from torch import nn
+
+from unweave.networks._networks import Architecture, ImageShape
+
+
+@dataclass(frozen=True, kw_only=True)
+class MLP64(Architecture):
+    hidden: int = 1200
+    """Width of every hidden layer."""
+
+    def encoder(self, image_shape: ImageShape, outputs: int) -> nn.Module:
+        return nn.Sequential(
+            nn.Flatten(),
+            nn.Linear(prod(image_shape), self.hidden),
+            nn.ReLU(inplace=True),
+            nn.Linear(self.hidden, self.hidden),
+            nn.ReLU(inplace=True),
+            nn.Linear(self.hidden, outputs),
+        )
+
+    def decoder(self, inputs: int, image_shape: ImageShape) -> nn.Module:
+        return nn.Sequential(
+            nn.Linear(inputs, self.hidden),
+            nn.Tanh(),
+            nn.Linear(self.hidden, self.hidden),
+            nn.Tanh(),
+            nn.Linear(self.hidden, self.hidden),
+            nn.Tanh(),
+            nn.Linear(self.hidden, prod(image_shape)),
+            nn.Unflatten(1, image_shape),
+        )
