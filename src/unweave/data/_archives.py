@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
+from unweave.data._reason import reason
 from unweave.errors import DataError
 
 LARGEST_FILE = 512_000_000  # bytes of one file in an archive; no set comes near it
@@ -64,4 +65,6 @@ def _damage_reported(path: Path) -> Iterator[None]:
     try:
         yield
     except DAMAGE as error:
-        raise DataError(f"{path} is not a readable folder, .zip or .tar: {error}") from error
+        raise DataError(
+            f"{path} is not a readable folder, .zip or .tar: {reason(error)}"
+        ) from error

@@ -19,6 +19,7 @@ from typing import IO
 import numpy as np
 
 from unweave.data._cache import cache_folder, cache_key, cached_array
+from unweave.data._reason import reason
 from unweave.errors import DataError
 
 MAGIC = b"\x93NUMPY"
@@ -239,7 +240,7 @@ class ArrayArchive:
         except DAMAGE as error:
             if isinstance(error, DataError):
                 raise
-            raise DataError(f"{self.path} is not a readable .npz file: {error}") from error
+            raise DataError(f"{self.path} is not a readable .npz file: {reason(error)}") from error
 
 
 def _read_exactly(file: IO[bytes], count: int, where: str) -> bytes:

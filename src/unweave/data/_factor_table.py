@@ -16,6 +16,7 @@ import numpy as np
 
 from unweave.data._array_files import ArrayArchive, Header, map_array
 from unweave.data._dataset import Factor
+from unweave.data._reason import reason
 from unweave.errors import DataError
 
 FILE_COLUMNS = ("file", "filename", "file_name", "path", "image", "image_id", "name")
@@ -188,7 +189,7 @@ def _text(column: np.ndarray, where: str) -> np.ndarray:
     try:
         return np.array(np.char.decode(column) if column.dtype.kind == "S" else column.tolist())
     except ValueError as error:  # bytes that are no text, or characters that do not exist
-        raise DataError(f"{where} holds damaged text: {error}") from error
+        raise DataError(f"{where} holds damaged text: {reason(error)}") from error
 
 
 def _as_numbers(column: np.ndarray) -> np.ndarray | None:
@@ -221,7 +222,7 @@ def _read_csv(path: Path, count: int, files: Sequence[str] | None) -> dict[str, 
             header = [cell.strip() for cell in next(csv.reader([first], delimiter=separator), [])]
             lines = [line for line in csv.reader(file, delimiter=separator) if line]
     except (UnicodeDecodeError, csv.Error, OSError) as error:
-        raise DataError(f"{path} is not a readable CSV file of factors: {error}") from error
+        raise DataError(f"{path} is not a readable CSV file of factors: {reason(error)}") from error
     _check_header(header, path)
     for number, line in enumerate(lines, start=2):
         if len(line) != len(header):

@@ -14,6 +14,7 @@ import numpy as np
 
 from unweave.data._cache import cache_folder, cache_key, cached_array
 from unweave.data._progress import with_progress
+from unweave.data._reason import reason
 from unweave.errors import DataError
 
 BLOCK = 128_000_000  # bytes read at a time; a multiple of the chunks where they allow
@@ -34,7 +35,7 @@ def open_hdf5(path: Path) -> Iterator[Any]:
     except DataError:
         raise
     except (OSError, RuntimeError, ValueError, KeyError) as error:
-        raise DataError(f"{path} is not a readable HDF5 file: {error}") from error
+        raise DataError(f"{path} is not a readable HDF5 file: {reason(error)}") from error
 
 
 def find_dataset(file: Any, name: str, path: Path) -> Any:

@@ -14,6 +14,7 @@ from unweave.data._dataset import Factor, FactorImages
 from unweave.data._options import DataOptions
 from unweave.data._original import check_count, find_file, required_path
 from unweave.data._pixels import BytePixels, Pixels
+from unweave.data._reason import reason
 from unweave.data._resize import resized
 from unweave.errors import DataError
 
@@ -59,7 +60,7 @@ def _read(path: Path, magic: int, shape: tuple[int, ...]) -> np.ndarray:
         with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
             content = file.read(head + size + 1)  # one more would show a longer file
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"cannot read {path}: {error}") from error
+        raise DataError(f"cannot read {path}: {reason(error)}") from error
     numbers = np.frombuffer(content[: len(content) // 4 * 4][:head], ">i4").tolist()
     if not numbers or numbers[0] != magic:
         found = numbers[0] if numbers else "nothing"

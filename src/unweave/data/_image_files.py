@@ -5,8 +5,9 @@ from pathlib import Path
 from typing import IO
 
 import numpy as np
-from PIL import Image, ImageOps
+from PIL import Image, ImageOps, UnidentifiedImageError
 
+from unweave.data._reason import reason
 from unweave.errors import DataError
 
 # Pillow only warns between 89 and 179 megapixels; a small file can unpack to
@@ -24,12 +25,30 @@ def open_image(
     """Open and decode an image file, refusing what is not an image or too large.
 
     With `file` the bytes come from there and `path` is only its name. A JPEG
-    much larger than `at_least` pixels a side is decoded at half its size or less.
+    much larger than `at_least` pixels a side is decoded at half its size or
+    less. Rotation notes of cameras are followed.
     """
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Image.DecompressionBombWarning)  # see LARGEST
-            image = Image.open(file or path, formats=FORMATS)
+        if file is None:
+            with open(path, "rb") as opened:
+                return _decoded(path, opened, at_least)
+        return _decoded(path, file, at_least)
+    except DataError:
+        raise
+    except FileNotFoundError:
+        raise DataError(f"no such image file: {path}") from None
+    except UnidentifiedImageError:
+        raise DataError(f"{path} is not a readable image: of no known format") from None
+    # Decoders meet damaged bytes with errors of every kind; all mean the same to the user.
+    except Exception as error:
+        raise DataError(f"{path} is not a readable image: {reason(error)}") from error
+
+
+def _decoded(path: Path, file: IO[bytes], at_least: int | None) -> Image.Image:
+    with warnings.catch_warnings():
+        # Pillow warns of large images, which we refuse, and of odd notes in good ones.
+        warnings.simplefilter("ignore")
+        image = Image.open(file, formats=FORMATS)
         width, height = image.size
         if width * height > LARGEST:
             raise DataError(
@@ -38,15 +57,7 @@ def open_image(
             )
         if at_least:
             image.draft(None, (2 * at_least, 2 * at_least))
-        image.load()
-    except DataError:
-        raise
-    except FileNotFoundError:
-        raise DataError(f"no such image file: {path}") from None
-    # Decoders meet damaged bytes with errors of every kind; all mean the same to the user.
-    except Exception as error:
-        raise DataError(f"{path} is not a readable image: {error}") from error
-    return image
+        return ImageOps.exif_transpose(image)
 
 
 def fitted(
@@ -54,10 +65,9 @@ def fitted(
 ) -> np.ndarray:
     """Cut the middle out of an image and resize it: uint8 (size, size[, 3]).
 
-    The middle is the largest square, or `crop` (width, height) pixels. Rotation
-    notes of cameras are followed; transparent parts become white.
+    The middle is the largest square, or `crop` (width, height) pixels.
+    Transparent parts become white.
     """
-    image = ImageOps.exif_transpose(image)
     image = _opaque(_eight_bit(image)).convert("RGB" if color else "L")
     return np.asarray(_middle(image, crop).resize((size, size), FILTER))
 

@@ -88,7 +88,7 @@ def _decode(path: Path, files: list[str], size: int, color: str, folder: Path) -
             image = open_image(path / file, at_least=size)
             images[row] = fitted(image, size, color=in_color)
         except DataError as error:
-            bad[file] = str(error).removeprefix(f"{path / file} ")
+            bad[file] = str(error).removeprefix(f"{path / file} is ")
     images.flush()
     (folder / "bad.json").write_text(json.dumps(bad, indent=1), encoding="utf-8")
 

@@ -20,6 +20,7 @@ from unweave.data._options import DataOptions
 from unweave.data._original import check_count, grid_size, required_path
 from unweave.data._pixels import BytePixels
 from unweave.data._progress import with_progress
+from unweave.data._reason import reason
 from unweave.errors import DataError
 
 FACTORS = (Factor("elevation", 4), Factor("azimuth", 24), Factor("car", 183, categorical=True))
@@ -73,7 +74,7 @@ def _read_car(file: IO[bytes], name: str) -> np.ndarray:
         contents = loadmat(file, variable_names=["im"])
     # The reader meets damaged bytes with errors of every kind; all mean the same to the user.
     except Exception as error:
-        raise DataError(f"{name} is not a readable .mat file: {error}") from error
+        raise DataError(f"{name} is not a readable .mat file: {reason(error)}") from error
     if "im" not in contents:
         raise DataError(f"{name} has no array 'im'")
     return contents["im"]

@@ -18,6 +18,7 @@ from unweave.data._dataset import Factor, FactorImages
 from unweave.data._options import DataOptions
 from unweave.data._original import check_count, find_file, required_path
 from unweave.data._picture_sets import decoded
+from unweave.data._reason import reason
 from unweave.errors import DataError
 
 PICTURES, ATTRIBUTES, IDENTITIES = 202_599, 40, 10_177
@@ -66,7 +67,7 @@ def _read_lines(path: Path) -> list[list[str]]:
     try:
         lines = [line.split() for line in path.read_text(encoding="utf-8").splitlines()]
     except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"cannot read {path}: {error}") from error
+        raise DataError(f"cannot read {path}: {reason(error)}") from error
     lines = [line for line in lines if line]
     if len(lines) < 3:
         raise DataError(f"{path} has {len(lines)} lines; expected one for each picture")
@@ -79,7 +80,7 @@ def _numbers_by_file(lines: list[list[str]], count: int, folder: Path) -> dict[s
         try:
             table[line[0]] = [int(word) for word in line[1:]]
         except ValueError as error:
-            raise DataError(f"{folder}: unreadable line for {line[0]}: {error}") from error
+            raise DataError(f"{folder}: unreadable line for {line[0]}: {reason(error)}") from error
         if len(table[line[0]]) != count:
             raise DataError(
                 f"{folder}: expected {count} numbers for {line[0]}, found {len(line) - 1}"

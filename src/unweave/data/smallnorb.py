@@ -25,6 +25,7 @@ from unweave.data._options import DataOptions
 from unweave.data._original import check_count, find_file, grid_size, required_path
 from unweave.data._pixels import BytePixels
 from unweave.data._progress import with_progress
+from unweave.data._reason import reason
 from unweave.errors import DataError
 
 FACTORS = (
@@ -126,7 +127,7 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         with open(path, "rb") as file:
             yield cast(IO[bytes], gzip.GzipFile(fileobj=file)) if path.suffix == ".gz" else file
     except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"cannot read {path}: {error}") from error
+        raise DataError(f"cannot read {path}: {reason(error)}") from error
 
 
 def _read_header(file: IO[bytes], path: Path) -> tuple[tuple[int, ...], np.dtype]:

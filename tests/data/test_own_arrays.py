@@ -1,0 +1,420 @@
+"""Own images in arrays and array files."""
+
+import io
+import struct
+import tracemalloc
+import zipfile
+
+import numpy as np
+import pytest
+import torch
+
+from unweave.data import DataOptions, from_arrays, load_data
+from unweave.data._array_files import map_array
+from unweave.errors import DataError
+
+
+@pytest.fixture(autouse=True)
+def own_cache(empty_cache):
+    return empty_cache
+
+
+@pytest.fixture
+def images(rng):
+    return rng.integers(0, 256, (6, 5, 9, 3)).astype(np.uint8)
+
+
+def everything(data):
+    return data.images(np.arange(len(data)))
+
+
+def test_bytes_become_values_from_0_to_1(images):
+    data = from_arrays(images)
+    assert data.image_shape == (3, 5, 9)
+    np.testing.assert_allclose(everything(data), images.transpose(0, 3, 1, 2) / 255, atol=1e-6)
+
+
+def test_bytes_of_0_and_1_are_black_and_white(rng):
+    images = rng.integers(0, 2, (4, 5, 5)).astype(np.uint8)
+    np.testing.assert_array_equal(everything(from_arrays(images))[:, 0], images)
+    np.testing.assert_array_equal(everything(from_arrays(images > 0))[:, 0], images)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_real_numbers_are_taken_as_they_are(rng, dtype):
+    images = rng.random((4, 5, 6)).astype(dtype)
+    given = everything(from_arrays(images))
+    np.testing.assert_array_equal(given[:, 0], images.astype(np.float32))
+
+
+def test_a_torch_tensor_works_like_an_array(rng):
+    tensor = torch.rand(4, 3, 8, 8, requires_grad=True)
+    data = from_arrays(tensor, torch.arange(4))
+    np.testing.assert_array_equal(everything(data), tensor.detach().numpy())
+    assert data.factor_sizes == (4,)
+
+
+def test_the_smaller_of_the_outer_axes_is_the_channels(images):
+    first = from_arrays(images.transpose(0, 3, 1, 2))
+    np.testing.assert_array_equal(everything(first), everything(from_arrays(images)))
+    assert from_arrays(np.zeros((2, 28, 28, 1), np.uint8)).image_shape == (1, 28, 28)
+    assert from_arrays(np.zeros((2, 5, 40, 30), np.uint8)).image_shape == (5, 40, 30)
+
+
+def test_channels_that_could_be_either_axis_must_be_stated():
+    images = np.zeros((2, 3, 8, 3))
+    with pytest.raises(DataError, match="channels='first' or channels='last'"):
+        from_arrays(images)
+    assert from_arrays(images, channels="first").image_shape == (3, 8, 3)
+    assert from_arrays(images, channels="last").image_shape == (3, 3, 8)
+
+
+@pytest.mark.parametrize(
+    ("images", "advice"),
+    [
+        (np.full((2, 4, 4), 200.0), "divide by 255"),
+        (np.full((2, 4, 4), -0.5), r"\(images \+ 1\) / 2"),
+        (np.full((2, 4, 4), 4000.0), "largest value"),
+        (np.full((2, 4, 4), np.nan), "image 0 has pixels that are not finite"),
+        (np.full((2, 4, 4), np.inf), "not finite"),
+        (np.zeros((2, 4, 4), dtype=np.int64), r"astype\(numpy.uint8\)"),
+        (np.zeros((2, 4, 4), dtype=complex), "complex128"),
+        (np.zeros((4, 4)), r"found shape \(4, 4\)"),
+        (np.zeros((0, 4, 4)), "no pixels"),
+        (np.zeros((2, 0, 4)), "no pixels"),
+        (np.array(["a"]), "found shape"),
+        (3, "found shape"),
+    ],
+)
+def test_images_that_cannot_be_used_are_explained(images, advice):
+    with pytest.raises(DataError, match=advice):
+        from_arrays(images)
+
+
+def test_the_image_that_is_not_a_number_is_named(rng):
+    images = rng.random((50, 4, 4)).astype(np.float32)
+    images[37, 2, 1] = np.nan
+    with pytest.raises(DataError, match="image 37"):
+        from_arrays(images)
+
+
+def test_whole_numbers_are_renumbered_and_keep_their_values_as_labels():
+    data = from_arrays(np.zeros((4, 2, 2)), np.array([30, -5, 30, 7]), ["angle"])
+    factor = data.factor_list[0]
+    assert (factor.name, factor.size, factor.labels) == ("angle", 3, ("-5", "7", "30"))
+    assert data.factors()[:, 0].tolist() == [2, 0, 2, 1]
+    assert not factor.categorical
+
+
+def test_whole_numbers_from_0_need_no_labels():
+    assert from_arrays(np.zeros((3, 2, 2)), [1, 0, 2]).factor_list[0].labels is None
+
+
+def test_columns_may_be_of_different_kinds():
+    columns = {"kind": ["b", "a", "b"], "angle": [0.5, 1.5, 0.25], "on": [True, False, True]}
+    data = from_arrays(np.zeros((3, 2, 2)), columns)
+    kind, angle, on = data.factor_list
+    assert kind.labels == ("a", "b")
+    assert kind.categorical
+    assert angle.continuous
+    assert on.size == 2
+    assert data.factors().tolist() == [[1, 0.5, 1], [0, 1.5, 0], [1, 0.25, 1]]
+
+
+def test_real_columns_of_whole_values_count_as_whole_numbers():
+    table = np.array([[1.0, 0.5], [3.0, 0.25], [1.0, 2.0]])
+    data = from_arrays(np.zeros((3, 2, 2)), table, ["shape", "width"])
+    assert data.factor_sizes == (2, 0)
+    assert data.factors()[:, 0].tolist() == [0, 1, 0]
+
+
+def test_a_data_frame_gives_its_columns():
+    import pandas
+
+    frame = pandas.DataFrame({"kind": ["cat", "dog"], "weight": [4.5, 20.25]})
+    data = from_arrays(np.zeros((2, 2, 2)), frame)
+    assert data.factor_names == ("kind", "weight")
+    assert data.factor_list[0].labels == ("cat", "dog")
+    assert from_arrays(np.zeros((2, 2, 2)), frame, ["weight"]).factor_names == ("weight",)
+
+
+def test_a_full_grid_in_order_is_recognised():
+    table = np.stack(np.unravel_index(np.arange(6), (2, 3)), axis=1)
+    images = np.zeros((6, 2, 2))
+    assert from_arrays(images, table).is_grid
+    shuffled = from_arrays(images, table[::-1])
+    assert not shuffled.is_grid
+    assert shuffled.rows_of([[0, 0]]).tolist() == [5]
+
+
+@pytest.mark.parametrize(
+    ("factors", "names", "message"),
+    [
+        (np.zeros(3), None, "each of the 2 images, found 3"),
+        (np.array([0.5, np.nan]), None, "is nan in row 1"),
+        (np.array([0.5, np.inf]), None, "is inf in row 1"),
+        (np.zeros((2, 2, 2)), None, r"expected factors \(row, factor\)"),
+        (np.zeros((2, 2)), ["a"], "1 factor names for 2 columns"),
+        (np.zeros((2, 2)), ["a", "a"], "same name"),
+        ({"a": [1, 2]}, ["b"], "no factor 'b'"),
+        ({"a": [None, {}]}, None, "numbers or strings"),
+        ({"a": ["x", " "]}, None, "empty in row 1"),
+        ({"a": [[1], [2]]}, None, "expected one axis"),
+    ],
+)
+def test_factors_that_cannot_be_used_are_explained(factors, names, message):
+    with pytest.raises(DataError, match=message):
+        from_arrays(np.zeros((2, 2, 2)), factors, names)
+
+
+def test_an_npy_file_is_mapped(tmp_path, images):
+    np.save(tmp_path / "pictures.npy", images)
+    data = load_data(tmp_path / "pictures.npy")
+    assert data.name == "pictures"
+    assert isinstance(data.pixels.array, np.memmap)
+    np.testing.assert_array_equal(data.pixels.array, images)
+
+
+def test_a_file_larger_than_memory_opens_at_once(tmp_path):
+    """Sixty gigabytes, of which the disk holds one block: a hole reads as zeros."""
+    path, shape = tmp_path / "large.npy", (5_000_000, 64, 64, 3)
+    with open(path, "wb") as file:
+        np.lib.format.write_array_header_1_0(
+            file, {"descr": "|u1", "fortran_order": False, "shape": shape}
+        )
+        file.write(bytes([255]))
+        file.truncate(file.tell() - 1 + int(np.prod(shape)))
+    tracemalloc.start()
+    data = load_data(path)
+    batch = data.images([0, 4_999_999, 2_000_000])
+    assert batch[0, 0, 0, 0] == 1
+    assert batch.sum() == 1
+    assert len(data.split(0.1)[1]) == 500_000
+    assert tracemalloc.get_traced_memory()[1] < 300e6
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("save", [np.savez, np.savez_compressed])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_an_npz_is_mapped_with_its_factors(tmp_path, images, save, order, own_cache):
+    table = np.array([[0, 5], [1, 5], [2, 5], [0, 6], [1, 6], [2, 6]])
+    names = np.array(["shape", "angle"])
+    save(
+        tmp_path / "set.npz", imgs=np.asarray(images, order=order), labels=table, factor_names=names
+    )
+    data = load_data(tmp_path / "set.npz")
+    np.testing.assert_allclose(everything(data), images.transpose(0, 3, 1, 2) / 255, atol=1e-6)
+    assert data.factor_names == ("shape", "angle")
+    assert data.factor_sizes == (3, 2)
+    assert data.factor_list[1].labels == ("5", "6")
+    # What is not compressed is mapped in place.
+    assert len(list(own_cache.rglob("*.npy"))) == (save is np.savez_compressed)
+
+
+def test_single_columns_of_an_npz_are_factors_by_their_names(tmp_path, images):
+    np.savez(
+        tmp_path / "a.npz",
+        pictures=images,
+        person=np.arange(6) // 2,
+        light=np.linspace(0, 1, 6),
+        notes=np.zeros(4),
+    )
+    data = load_data(tmp_path / "a.npz")
+    assert data.factor_names == ("person", "light")
+    assert data.factor_sizes == (3, 0)
+
+
+def test_classes_of_a_dsprites_like_file_are_found_without_its_pickle(tmp_path, images):
+    classes = np.arange(12).reshape(6, 2)
+    metadata = np.array({"a": 1}, dtype=object)
+    np.savez(tmp_path / "a.npz", imgs=images, latents_classes=classes, metadata=metadata)
+    assert load_data(tmp_path / "a.npz").factor_names == ("factor_0", "factor_1")
+
+
+def test_factors_come_from_a_file_of_their_own(tmp_path, images):
+    np.save(tmp_path / "images.npy", images)
+    (tmp_path / "t.csv").write_text("kind,size\nb,1.5\na,2\nb,3\na,4\na,5\na,6\n")
+    np.save(tmp_path / "t.npy", np.arange(6) % 3)
+    np.savez(tmp_path / "t.npz", y=np.arange(6) % 3)
+    csv, npy, npz = (
+        load_data(tmp_path / "images.npy", DataOptions(factors=str(tmp_path / f"t.{suffix}")))
+        for suffix in ("csv", "npy", "npz")
+    )
+    assert csv.factor_names == ("kind", "size")
+    assert csv.factors([0])[0].tolist() == [1, 1.5]
+    assert npy.factor_names == ("factor_0",)
+    assert npz.factor_names == ("y",)
+    np.testing.assert_array_equal(npy.factors(), npz.factors())
+
+
+def test_factors_of_another_length_are_refused(tmp_path, images):
+    np.savez(tmp_path / "a.npz", images=images, labels=np.zeros((5, 2)))
+    with pytest.raises(DataError, match="expected 6 lines"):
+        load_data(tmp_path / "a.npz")
+
+
+def test_images_are_resized_into_the_cache(tmp_path, rng, own_cache):
+    images = np.zeros((3, 20, 30, 3), dtype=np.uint8)
+    images[:, :, 5:25] = [10, 100, 200]  # the middle square
+    np.save(tmp_path / "bytes.npy", images)
+    np.save(tmp_path / "floats.npy", (images / 255).astype(np.float32))
+    for name in ("bytes", "floats"):
+        data = load_data(tmp_path / f"{name}.npy", DataOptions(image_size=8))
+        assert data.image_shape == (3, 8, 8)
+        expected = np.broadcast_to(np.array([10, 100, 200]).reshape(3, 1, 1) / 255, (3, 3, 8, 8))
+        np.testing.assert_allclose(everything(data), expected, atol=1e-6)
+    assert len(list(own_cache.glob("resized/*.npy"))) == 2
+
+
+def test_black_and_white_stays_so_when_resized(tmp_path):
+    images = np.zeros((2, 16, 16), dtype=np.uint8)
+    images[:, 4:12, 4:12] = 1
+    np.save(tmp_path / "a.npy", images)
+    small = everything(load_data(tmp_path / "a.npy", DataOptions(image_size=8)))
+    assert small[0, 0, 4, 4] == 1
+    assert small[0, 0, 0, 0] == 0
+
+
+def test_colors_are_joined_or_repeated_when_asked(tmp_path, images):
+    np.save(tmp_path / "rgb.npy", images)
+    np.save(tmp_path / "grey.npy", images[..., 0])
+    grey = load_data(tmp_path / "rgb.npy", DataOptions(color="grey"))
+    weights = np.array([0.299, 0.587, 0.114])
+    np.testing.assert_allclose(everything(grey)[:, 0], images @ weights / 255, atol=1e-5)
+    rgb = load_data(tmp_path / "grey.npy", DataOptions(color="rgb"))
+    assert rgb.image_shape == (3, 5, 9)
+    np.testing.assert_allclose(everything(rgb)[:, 2], images[..., 0] / 255, atol=1e-6)
+    np.save(tmp_path / "two.npy", images[..., :2])
+    with pytest.raises(DataError, match="2 channels into grey"):
+        load_data(tmp_path / "two.npy", DataOptions(color="grey"))
+
+
+def test_real_numbers_in_a_file_are_checked(tmp_path, rng):
+    images = rng.random((10, 4, 4))
+    images[7] = 200
+    np.save(tmp_path / "a.npy", images)
+    for _ in range(2):  # a failed check is not remembered as passed
+        with pytest.raises(DataError, match=r"around image 7; .*divide by 255"):
+            load_data(tmp_path / "a.npy")
+
+
+def test_a_checked_file_is_checked_again_only_when_it_changes(tmp_path, rng, monkeypatch):
+    path = tmp_path / "a.npy"
+    np.save(path, rng.random((10, 4, 4)))
+    load_data(path)
+    with monkeypatch.context() as patched:
+        patched.setattr("unweave.data._own_arrays._check_range", lambda *_: pytest.fail("again"))
+        load_data(path)
+    np.save(path, rng.random((11, 4, 4)) * 2)
+    with pytest.raises(DataError, match="must lie in"):
+        load_data(path)
+
+
+def npy_header(shape: str, descr: str = "'|u1'") -> bytes:
+    text = f"{{'descr': {descr}, 'fortran_order': False, 'shape': {shape}, }}".encode()
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (npy_header("(8000000000, 1000, 1)"), "claims uint8 of shape .* cut short|cut short"),
+        (npy_header("(2, 4, 4)") + bytes(31), "only 31 follow"),
+        (npy_header("(-2, 4, 4)") + bytes(32), "impossible shape"),
+        (npy_header("(True, 4, 4)") + bytes(32), "impossible shape"),
+        (npy_header("(0, 4, 4)"), "no values"),
+        (npy_header("(1,) * 99"), "unreadable header"),
+        (npy_header("(2, 4, 4)", "'|O'") + bytes(999), "type '|O'"),
+        (npy_header("(2, 4, 4)", "[('a', '<f4')]") + bytes(999), "not plain numbers"),
+        (npy_header("(2, 4, 4)", "'zzz'") + bytes(999), "unknown type"),
+        (npy_header("(2, 4, 4)", "'<M8[s]'") + bytes(999), "not plain numbers"),
+        (b"\x93NUMPY\x01\x00\xff\xff", "header of 65,535|cut short"),
+        (b"\x93NUMPY\x02\x00\xff\xff\xff\xff", "header of 4,294,967,295 bytes"),
+        (b"\x93NUMPY", "does not start like one"),
+        (b"", "does not start like one"),
+        (b"\x80\x04N.", "does not start like one"),
+    ],
+)
+def test_a_bad_npy_header_is_refused_before_memory_is_taken(tmp_path, content, message):
+    path = tmp_path / "a.npy"
+    path.write_bytes(content)
+    tracemalloc.start()
+    with pytest.raises(DataError, match=message):
+        load_data(path)
+    assert tracemalloc.get_traced_memory()[1] < 5e6
+    tracemalloc.stop()
+
+
+def test_pickled_objects_are_never_loaded(tmp_path):
+    trap = np.array([open], dtype=object)
+    np.save(tmp_path / "a.npy", trap, allow_pickle=True)
+    np.savez(tmp_path / "a.npz", images=trap)
+    for suffix in ("npy", "npz"):
+        with pytest.raises(DataError, match=r"'\|O'"):
+            load_data(tmp_path / f"a.{suffix}")
+
+
+def test_an_npz_that_unpacks_a_thousandfold_is_refused(tmp_path):
+    path, shape = tmp_path / "bomb.npz", (500_000, 1000, 1)
+    start = io.BytesIO()
+    np.lib.format.write_array_header_1_0(
+        start, {"descr": "|u1", "fortran_order": False, "shape": shape}
+    )
+    with (
+        zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("images.npy", "w", force_zip64=True) as member,
+    ):
+        member.write(start.getvalue())
+        for _ in range(50):
+            member.write(bytes(10_000_000))
+    assert path.stat().st_size < 600_000
+    tracemalloc.start()
+    with pytest.raises(DataError, match=r"would unpack to 500 MB from 0.5 MB"):
+        load_data(path)
+    assert tracemalloc.get_traced_memory()[1] < 5e6
+    tracemalloc.stop()
+
+
+def test_an_npz_whose_header_claims_more_than_it_holds_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "a.npz", "w") as archive:
+        archive.writestr("images.npy", npy_header("(8000000000, 1000, 1)") + bytes(100))
+    with pytest.raises(DataError, match="its header claims"):
+        load_data(tmp_path / "a.npz")
+
+
+def test_an_npz_that_lies_about_its_sizes_is_refused(tmp_path, images):
+    """The directory of the archive claims 8 TB, stored as they are."""
+    path = tmp_path / "a.npz"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("images.npy", npy_header("(4000000, 1000, 1)") + bytes(100))
+    content = bytearray(path.read_bytes())
+    entry = content.index(b"PK\x01\x02")
+    claim = struct.pack("<I", 4_000_000_000 + len(npy_header("(4000000, 1000, 1)")))
+    content[entry + 20 : entry + 24] = content[entry + 24 : entry + 28] = claim
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"damaged|not a readable"):
+        load_data(path)
+
+
+def test_an_npz_without_images_lists_what_it_has(tmp_path):
+    np.savez(tmp_path / "a.npz", weights=np.zeros(3), bias=np.zeros(3))
+    with pytest.raises(DataError, match=r"it has weights, bias. Call it 'images'"):
+        load_data(tmp_path / "a.npz")
+
+
+def test_a_damaged_npz_is_refused(tmp_path, images):
+    path = tmp_path / "a.npz"
+    np.savez_compressed(path, images=images)
+    content = bytearray(path.read_bytes())
+    content[120:160] = bytes(40)
+    path.write_bytes(content)
+    with pytest.raises(DataError, match=r"a.npz"):
+        load_data(path)
+
+
+def test_headers_of_every_version_are_read(tmp_path, images):
+    for version in ((1, 0), (2, 0), (3, 0)):
+        path = tmp_path / f"{version[0]}.npy"
+        with open(path, "wb") as file:
+            np.lib.format.write_array(file, images, version=version)
+        np.testing.assert_array_equal(map_array(path), images)
