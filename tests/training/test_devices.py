@@ -78,9 +78,12 @@ import resource, sys, torch
 from unweave.training.devices import tune_allocator
 if sys.argv[1] == "tuned":
     assert tune_allocator() is True and tune_allocator() is True
+def fill_blocks(count):
+    for _ in range(count):
+        torch.ones(40 * 2**20 // 4)
+fill_blocks(20)  # the heap grows until the gaps between small objects are large enough
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-for _ in range(10):
-    torch.ones(40 * 2**20 // 4)
+fill_blocks(10)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
 
@@ -95,7 +98,7 @@ def test_tuned_allocator_keeps_large_blocks():
         for how in ("tuned", "untuned")
     }
     pages = 40 * 2**20 // resource.getpagesize()
-    assert faults["tuned"] < 3 * pages  # once, for the first of the ten blocks
+    assert faults["tuned"] < pages
     assert faults["untuned"] > 9 * pages
 
 
@@ -178,37 +181,6 @@ def test_images_arrive_as_float32_in_channels_last_order():
 def test_integer_images_are_refused():
     with pytest.raises(TypeError, match="uint8"):
         devices.place_images(np.zeros((1, 1, 4, 4), np.uint8), CPU)
-
-
-def train_steps(layer: nn.Module, optimizer: torch.optim.Optimizer, steps: int) -> None:
-    images = torch.linspace(-1, 1, 4 * 3 * 8 * 8).view(4, 3, 8, 8)
-    for _ in range(steps):
-        optimizer.zero_grad()
-        layer(images).square().sum().backward()
-        optimizer.step()
-
-
-@pytest.mark.parametrize("is_placed", [True, False])
-def test_a_resumed_optimizer_must_be_placed_to_continue_as_before(is_placed):
-    """The second case is why `place_optimizer` exists; if it ever fails, drop the function."""
-    torch.manual_seed(0)
-    layer = devices.place(nn.Conv2d(3, 5, 4, 2, 1), CPU)
-    optimizer = torch.optim.Adam(layer.parameters(), lr=1e-2, fused=True)
-    train_steps(layer, optimizer, 3)
-    saved = optimizer.state_dict()
-    saved["state"] = {
-        index: {name: value.contiguous().clone() for name, value in state.items()}
-        for index, state in saved["state"].items()
-    }
-    resumed = devices.place(nn.Conv2d(3, 5, 4, 2, 1), CPU)
-    resumed.load_state_dict(layer.state_dict())
-    resumed_optimizer = torch.optim.Adam(resumed.parameters(), lr=1e-2, fused=True)
-    resumed_optimizer.load_state_dict(saved)
-    if is_placed:
-        devices.place_optimizer(resumed_optimizer)
-    train_steps(layer, optimizer, 3)
-    train_steps(resumed, resumed_optimizer, 3)
-    assert torch.equal(layer.weight, resumed.weight) == is_placed
 
 
 def test_compiled_networks_keep_names_and_values(nets, monkeypatch):

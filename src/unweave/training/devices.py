@@ -114,20 +114,6 @@ def place(nets: nn.Module, device: torch.device) -> nn.Module:
     return nets.to(device=device).to(memory_format=_layout(device))  # type: ignore[call-overload]
 
 
-def place_optimizer(optimizer: torch.optim.Optimizer) -> None:
-    """Give an optimizer's loaded state the memory layout of the weights it belongs to.
-
-    Call it after `load_state_dict`: fused kernels walk weight, gradient and state
-    by address, so a state that was saved in the usual order and belongs to a
-    channels-last weight would be read in the wrong order, without an error.
-    """
-    for parameter, state in optimizer.state.items():
-        for name, value in state.items():
-            if isinstance(value, Tensor) and value.shape == parameter.shape:
-                placed = torch.empty_like(parameter, dtype=value.dtype, requires_grad=False)
-                state[name] = placed.copy_(value)
-
-
 def place_images(images: np.ndarray | Tensor, device: torch.device) -> Images:
     """Move images in [0, 1] to the device, as float32 in the layout of `place`."""
     if isinstance(images, np.ndarray):
