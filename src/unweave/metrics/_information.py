@@ -77,10 +77,14 @@ def code_information(codes: NDArray[Any], bins: int) -> NDArray[np.float64]:
     return shared
 
 
-def top_two(matrix: NDArray[np.float64], axis: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Return the largest and second largest entries along an axis."""
+def top_two(
+    matrix: NDArray[np.float64], axis: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the largest and second largest entries of each column (axis 0) or row (axis 1)."""
     ordered = np.sort(matrix, axis=axis)
-    return ordered.take(-1, axis=axis), ordered.take(-2, axis=axis)
+    if axis == 0:
+        return ordered[-1], ordered[-2]
+    return ordered[:, -1], ordered[:, -2]
 
 
 def _columns(labels: NDArray[Any], factors: FactorTable) -> list[tuple[NDArray[Any], int]]:

@@ -70,7 +70,9 @@ def boost(
         residual = targets - probability
         gradient = np.ascontiguousarray(-residual.T, dtype=np.float32)
         finished = booster.update(fobj=lambda *_, g=gradient: (g, ones))
-        leaves = booster.predict(inputs, pred_leaf=True, start_iteration=turn, num_iteration=1)
+        leaves = np.asarray(
+            booster.predict(inputs, pred_leaf=True, start_iteration=turn, num_iteration=1)
+        )
         if finished or leaves.size == 0:
             break
         places = leaves.reshape(total, count).T.astype(np.int64) + offsets

@@ -1,0 +1,260 @@
+"""Read tables of codes or factors from npy, npz, csv and parquet files.
+
+Files may come from anywhere: nothing in them is executed, headers are checked
+against the bytes that are there, and what would unpack to more than `LIMIT` bytes
+is refused before it is unpacked.
+"""
+
+import csv
+import math
+import zipfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+from numpy.typing import NDArray
+
+from unweave.errors import ConfigError, DataError
+
+LIMIT = 8 << 30
+"""Most bytes that a table may take in memory."""
+
+USUAL_KEYS = ("codes", "factors", "mean", "latents", "latents_classes")
+
+
+@dataclass(frozen=True)
+class NamedTable:
+    """A table with a name for each column; columns of words are numbered by class."""
+
+    values: NDArray[Any]
+    names: tuple[str, ...]
+    classes: dict[str, tuple[str, ...]]
+    """The words of columns that held words, in the order of their numbers."""
+
+
+def read_codes(path: str | Path, *, key: str | None = None, limit: int = LIMIT) -> NamedTable:
+    """Read a table of numbers; a column of words is refused."""
+    table = _read(Path(path), key, limit)
+    if table.classes:
+        column = next(iter(table.classes))
+        raise DataError(
+            f"{path}: codes must be numbers, but column {column!r} holds words such as "
+            f"{table.classes[column][0]!r}. Leave the column out, or pass it as a factor."
+        )
+    return table
+
+
+def read_factors(path: str | Path, *, key: str | None = None, limit: int = LIMIT) -> NamedTable:
+    """Read a table of factors; words become class numbers, in alphabetical order."""
+    return _read(Path(path), key, limit)
+
+
+def _read(path: Path, key: str | None, limit: int) -> NamedTable:
+    readers: dict[str, Callable[[Path, str | None, int], NamedTable]] = {
+        ".npy": _read_npy,
+        ".npz": _read_npz,
+        ".csv": _read_csv,
+        ".tsv": _read_csv,
+        ".parquet": _read_parquet,
+    }
+    reader = readers.get(path.suffix.lower())
+    if reader is None:
+        known = ", ".join(readers)
+        raise ConfigError(f"cannot read {path.name!r}: expected a file ending in {known}.")
+    if not path.is_file():
+        raise DataError(f"no file at {path}. Check the path.")
+    if path.stat().st_size == 0:
+        raise DataError(f"{path} is empty. Write it again.")
+    if key is not None and reader is not _read_npz:
+        raise ConfigError(f"{path.name!r} holds one table, so it has no array named {key!r}.")
+    return reader(path, key, limit)
+
+
+def _read_npy(path: Path, key: str | None, limit: int) -> NamedTable:
+    with path.open("rb") as file:
+        shape, dtype, size = _npy_header(file, str(path), limit)
+        there = path.stat().st_size - file.tell()
+        if there < size:
+            raise DataError(
+                f"{path}: the header promises {size} bytes of data, the file has {there}. "
+                "The file is damaged or was not written to its end."
+            )
+    return _named(np.load(path, allow_pickle=False).reshape(shape).astype(dtype, copy=False), path)
+
+
+def _npy_header(file: IO[bytes], name: str, limit: int) -> tuple[tuple[int, ...], Any, int]:
+    """Return shape, type and size in bytes, without reading the data."""
+    try:
+        version = npy.read_magic(file)
+        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+        shape, _, dtype = read(file)
+    except (ValueError, EOFError) as error:
+        raise DataError(f"{name} is no npy array ({error}). Save it with numpy.save.") from error
+    if dtype.hasobject or dtype.kind not in "fiubU":
+        raise DataError(
+            f"{name} holds entries of type {dtype}; expected numbers or words. "
+            "Arrays of Python objects are not read, because that would run code from the file."
+        )
+    size = math.prod(shape) * dtype.itemsize
+    if size > limit or any(length < 0 for length in shape):
+        raise DataError(
+            f"{name} says it holds an array of shape {shape}, {size / 2**30:.1f} GiB; "
+            f"at most {limit / 2**30:.1f} GiB are read. Pass fewer rows."
+        )
+    return shape, dtype, size
+
+
+def _read_npz(path: Path, key: str | None, limit: int) -> NamedTable:
+    try:
+        archive = zipfile.ZipFile(path)
+    except zipfile.BadZipFile as error:
+        raise DataError(f"{path} is no npz archive ({error}). Save it with numpy.savez.") from error
+    with archive:
+        members = {Path(info.filename).stem: info for info in archive.infolist()}
+        name = _choose_key(members, key, path)
+        info = members[name]
+        label = f"{path}:{name}"
+        if info.file_size > limit + (1 << 20):
+            raise DataError(
+                f"{label} unpacks to {info.file_size / 2**30:.1f} GiB; "
+                f"at most {limit / 2**30:.1f} GiB are read."
+            )
+        try:
+            with archive.open(info) as file:
+                shape, dtype, size = _npy_header(file, label, limit)
+                if size > info.file_size:
+                    raise DataError(
+                        f"{label}: the header promises {size} bytes of data, "
+                        f"the member has {info.file_size}. The file is damaged."
+                    )
+            with archive.open(info) as file:
+                array = npy.read_array(file, allow_pickle=False)
+        except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError) as error:
+            if isinstance(error, DataError):
+                raise
+            raise DataError(f"{label} is damaged ({error}).") from error
+    return _named(array, path)
+
+
+def _choose_key(members: dict[str, Any], key: str | None, path: Path) -> str:
+    if key is not None:
+        if key not in members:
+            raise DataError(f"{path} has no array {key!r}; it has {', '.join(members)}.")
+        return key
+    if len(members) == 1:
+        return next(iter(members))
+    usual = [name for name in USUAL_KEYS if name in members]
+    if len(usual) == 1:
+        return usual[0]
+    raise DataError(
+        f"{path} has several arrays: {', '.join(members)}. Say which one, e.g. key={next(iter(members), '')!r}."
+    )
+
+
+def _read_csv(path: Path, key: str | None, limit: int) -> NamedTable:
+    if path.stat().st_size > limit:
+        raise DataError(
+            f"{path} has {path.stat().st_size / 2**30:.1f} GiB; "
+            f"at most {limit / 2**30:.1f} GiB are read. Save it as npy or parquet."
+        )
+    try:
+        with path.open(newline="", encoding="utf-8-sig") as file:
+            first = file.readline()
+            delimiter = max("\t;,", key=first.count)
+            cells = next(csv.reader([first], delimiter=delimiter), [])
+            # The first line holds names when no cell of it is a number.
+            has_names = bool(cells) and not any(_is_number(cell) for cell in cells)
+            names = cells if has_names else [f"column_{index}" for index in range(len(cells))]
+            file.seek(0)
+            rows = list(csv.reader(file, delimiter=delimiter))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path} is no csv text in UTF-8 ({error}).") from error
+    body = [(line, row) for line, row in enumerate(rows, 1) if row][1 if has_names else 0 :]
+    for line, row in body:
+        if len(row) != len(names):
+            raise DataError(f"{path}, line {line}: {len(row)} cells, expected {len(names)}.")
+        for cell, name in zip(row, names, strict=True):
+            if not cell.strip():
+                raise DataError(
+                    f"{path}, line {line}: no value for {name!r}. Fill it in or leave the row out."
+                )
+    if not body:
+        raise DataError(f"{path} has no rows of data.")
+    return _join(
+        [np.array(column) for column in zip(*(row for _, row in body), strict=True)], names
+    )
+
+
+def _read_parquet(path: Path, key: str | None, limit: int) -> NamedTable:
+    try:
+        import pyarrow
+        import pyarrow.parquet as parquet
+    except ImportError as error:
+        raise ConfigError(
+            "reading parquet needs pyarrow: pip install 'unweave[table]', or save as npy or csv."
+        ) from error
+    try:
+        file = parquet.ParquetFile(path)
+        meta = file.metadata
+        unpacked = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
+        if max(unpacked, meta.num_rows * meta.num_columns) > limit:
+            raise DataError(
+                f"{path} says it holds {meta.num_rows} rows, {unpacked / 2**30:.1f} GiB; "
+                f"at most {limit / 2**30:.1f} GiB are read."
+            )
+        table = file.read()
+    except (pyarrow.ArrowException, OSError) as error:
+        raise DataError(f"{path} is no readable parquet file ({error}).") from error
+    columns = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if column.null_count:
+            raise DataError(
+                f"{path}: column {name!r} has {column.null_count} missing values. "
+                "Fill them in or leave the rows out."
+            )
+        columns.append(column.to_numpy())
+    return _join(columns, table.column_names)
+
+
+def _named(array: NDArray[Any], path: Path) -> NamedTable:
+    if array.ndim == 1:
+        array = array[:, None]
+    if array.ndim != 2:
+        raise DataError(f"{path}: expected a table (row, column); found shape {array.shape}.")
+    names = [f"column_{index}" for index in range(array.shape[1])]
+    if array.dtype.kind == "U":
+        return _join(list(array.T), names)
+    return NamedTable(array, tuple(names), {})
+
+
+def _join(columns: list[NDArray[Any]], names: list[str]) -> NamedTable:
+    numbers, classes = [], {}
+    for column, name in zip(columns, names, strict=True):
+        if column.dtype.kind in "fiub":
+            numbers.append(column)
+            continue
+        words = column.astype(str)
+        try:
+            parsed = words.astype(np.float64)
+            whole = np.isfinite(parsed).all() and (parsed == np.round(parsed)).all()
+            numbers.append(parsed.astype(np.int64) if whole and _is_small(parsed) else parsed)
+        except ValueError:
+            known, labels = np.unique(words, return_inverse=True)
+            classes[name] = tuple(str(word) for word in known)
+            numbers.append(labels)
+    return NamedTable(np.stack(numbers, axis=1), tuple(names), classes)
+
+
+def _is_small(numbers: NDArray[np.float64]) -> bool:
+    return bool(np.abs(numbers).max(initial=0.0) < 2**53)
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,285 @@
+"""Score tables of codes and factors, or a model on a data set, by many metrics at once.
+
+A metric that cannot be computed, for instance MIG of a single code, does not
+lose the others: its reason is kept in `Scores.reasons`.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from unweave import catalog
+from unweave.catalog import check_name, suggestion
+from unweave.errors import ConfigError, DataError
+from unweave.metrics import Score, _protocol
+from unweave.metrics._sampling import Encoder, Grid, encode_rows
+from unweave.tables import Continuous, FactorTable, check_same_rows, code_table, factor_table
+
+DEFAULT = (
+    "beta_vae_score",
+    "factor_vae_score",
+    "mig",
+    "modularity",
+    "explicitness",
+    "dci",
+    "sap",
+)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """How many rows and draws a score is made of."""
+
+    train_rows: int
+    test_rows: int
+    train_draws: int
+    test_draws: int
+    samples: int
+    """Latents that posterior metrics draw."""
+
+
+PRESETS = {
+    "full": Preset(10_000, 5_000, 10_000, 5_000, 10_000),
+    "fast": Preset(2_000, 1_000, 2_000, 1_000, 1_000),
+}
+"""The study's sizes (arXiv:1811.12359), and a fifth of them."""
+
+# What a metric's sizes are called in its signature, and where a preset has them.
+SIZES = {
+    "train_rows": "train_rows",
+    "test_rows": "test_rows",
+    "train_features": "train_draws",
+    "test_features": "test_draws",
+    "train_votes": "train_draws",
+    "test_votes": "test_draws",
+    "samples": "samples",
+    "rows": "train_rows",
+}
+
+
+class Scores(dict[str, Score]):
+    """Scores by metric, and the reasons why metrics are missing."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reasons: dict[str, str] = {}
+
+    def __str__(self) -> str:
+        width = max([len(name) for name in [*self, *self.reasons]], default=0)
+        lines = []
+        for name, result in self.items():
+            line = f"{name:{width}}  {result.value:7.4f}"
+            if "interval" in result.details:
+                low, high = result.details["interval"]
+                line += f"  [{low:.4f}, {high:.4f}]"
+            lines.append(f"{line}  {result.protocol}")
+        lines += [f"{name:{width}}  not scored: {why}" for name, why in self.reasons.items()]
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain numbers, lists and words."""
+        return {
+            "scores": {name: result.to_json() for name, result in self.items()},
+            "not_scored": dict(self.reasons),
+        }
+
+
+def score(
+    codes: Any,
+    factors: Any,
+    metrics: str | Sequence[str] = "default",
+    *,
+    preset: str = "full",
+    protocol: str | Mapping[str, str] | None = None,
+    seeds: int = 1,
+    posterior: tuple[Any, Any] | None = None,
+    factor_names: Sequence[str] | None = None,
+    continuous: Continuous = None,
+) -> Scores:
+    """Score codes by several metrics.
+
+    `metrics` is "default", "all", or names. `protocol` is one name for every
+    metric that knows it, or a name per metric. `posterior` holds the means and
+    log-variances of a Gaussian encoder for the metrics that need them. With
+    several seeds a score is a mean, with a 95 % interval in its details.
+    """
+    check_name(preset, PRESETS, "preset")
+    if seeds < 1:
+        raise ConfigError(f"seeds must be at least 1; found {seeds}.")
+    chosen = choose_metrics(metrics)
+    protocols = _protocols(protocol, chosen)
+    table = code_table(codes)
+    known = factor_table(factors, continuous=continuous, names=factor_names)
+    check_same_rows(table, known)
+    tables = _Tables(table, known, posterior)
+    result = Scores()
+    for name in chosen:
+        try:
+            result[name] = _over_seeds(name, tables, PRESETS[preset], protocols.get(name), seeds)
+        except DataError as error:
+            result.reasons[name] = str(error)
+    return result
+
+
+def score_model(
+    encode: Encoder,
+    data: Grid,
+    metrics: str | Sequence[str] = "default",
+    *,
+    preset: str = "full",
+    protocol: str | Mapping[str, str] | None = None,
+    seeds: int = 1,
+    sampler: str = "table",
+) -> Scores:
+    """Score a callable from images to codes on rows drawn from a data set.
+
+    `sampler="paper"` lets the β-VAE, FactorVAE and unfairness scores draw from the
+    full grid as their papers do, which encodes many more images.
+    """
+    check_name(sampler, ("table", "paper"), "sampler")
+    check_name(preset, PRESETS, "preset")
+    size = PRESETS[preset]
+    count = min(size.train_rows + size.test_rows, len(data))
+    rows = np.random.default_rng(0).permutation(len(data))[:count]
+    codes = encode_rows(encode, data, rows)
+    factors = np.asarray(data.factors(rows))
+    chosen = choose_metrics(metrics)
+    protocols = _protocols(protocol, chosen)
+    from_grid = [name for name in chosen if sampler == "paper" and _of_model(name)]
+    rest = [name for name in chosen if name not in from_grid]
+    kept = {name: value for name, value in protocols.items() if name in rest}
+    result = score(
+        codes,
+        factors,
+        rest,
+        preset=preset,
+        protocol=kept,
+        seeds=seeds,
+        factor_names=tuple(data.factor_names),
+    )
+    for name in from_grid:
+        function = _of_model(name)
+        assert function is not None
+        options = _sizes(function, size)
+        if name in protocols:
+            options["protocol"] = protocols[name]
+        try:
+            runs = [function(encode, data, seed=seed, **options) for seed in range(seeds)]
+        except DataError as error:
+            result.reasons[name] = str(error)
+            continue
+        result[name] = _combine(runs)
+    return result
+
+
+def choose_metrics(metrics: str | Sequence[str]) -> list[str]:
+    """Turn "default", "all" or names into names of metrics that exist."""
+    known = catalog.names("unweave.metrics")
+    if isinstance(metrics, str):
+        if metrics == "default":
+            return list(DEFAULT)
+        if metrics == "all":
+            return known
+        metrics = [name.strip() for name in metrics.split(",")]
+    for name in metrics:
+        check_name(name, known, "metric")
+    return list(dict.fromkeys(metrics))
+
+
+@dataclass(frozen=True)
+class _Tables:
+    codes: NDArray[Any]
+    factors: FactorTable
+    posterior: tuple[Any, Any] | None
+
+
+def _module(name: str) -> ModuleType:
+    return catalog.load("unweave.metrics", name, "metric")
+
+
+def _of_model(name: str) -> Callable[..., Score] | None:
+    return getattr(_module(name), f"{name}_of_model", None)
+
+
+def _protocols(protocol: str | Mapping[str, str] | None, metrics: list[str]) -> dict[str, str]:
+    if protocol is None:
+        return {}
+    if isinstance(protocol, str):
+        found = {name: protocol for name in metrics if protocol in _module(name).PROTOCOLS}
+        if not found:
+            every = sorted({p for name in metrics for p in _module(name).PROTOCOLS})
+            raise ConfigError(
+                f"none of the metrics knows protocol {protocol!r}. {suggestion(protocol, every)}"
+            )
+        return found
+    for name, value in protocol.items():
+        check_name(name, metrics, "metric to set a protocol for")
+        check_name(value, _module(name).PROTOCOLS, f"protocol of {name}")
+    return dict(protocol)
+
+
+def _over_seeds(
+    name: str, tables: _Tables, preset: Preset, protocol: str | None, seeds: int
+) -> Score:
+    return _combine([_once(name, tables, preset, protocol, seed) for seed in range(seeds)])
+
+
+def _once(name: str, tables: _Tables, preset: Preset, protocol: str | None, seed: int) -> Score:
+    module = _module(name)
+    function = getattr(module, name)
+    options = _sizes(function, preset)
+    if protocol is not None:
+        options["protocol"] = protocol
+    if module.NEEDS == _protocol.SEVERAL_MODELS:
+        raise DataError(f"{name} compares several models; call unweave.metrics.{name} with them.")
+    rows = _rows(len(tables.codes), preset, "test_rows" in options, seed)
+    factors = tables.factors.rows(rows)
+    posterior = tables.posterior
+    if posterior is not None:
+        posterior = tuple(code_table(part, "posterior")[rows] for part in posterior)  # type: ignore[assignment]
+    if module.NEEDS in (_protocol.POSTERIOR, _protocol.POSTERIOR_ALONE):
+        if posterior is None:
+            raise DataError(f"{name} needs a Gaussian posterior: means and log-variances.")
+        if module.NEEDS == _protocol.POSTERIOR:
+            return function(*posterior, factors, seed=seed, **options)
+        return function(*posterior, seed=seed, **options)
+    if name == "jemmig" and protocol == "do2020":
+        if posterior is None:
+            raise DataError("jemmig with protocol do2020 needs means and log-variances.")
+        return function(posterior[0], factors, logvar=posterior[1], seed=seed, **options)
+    return function(tables.codes[rows], factors, seed=seed, **options)
+
+
+def _rows(count: int, preset: Preset, splits: bool, seed: int) -> NDArray[np.int64]:
+    """Draw as many rows as the preset allows; a metric that splits them needs more."""
+    wanted = preset.train_rows + (preset.test_rows if splits else 0)
+    if count <= wanted:
+        return np.arange(count)
+    return np.sort(np.random.default_rng(seed).permutation(count)[:wanted])
+
+
+def _sizes(function: Callable[..., Score], preset: Preset) -> dict[str, Any]:
+    accepted = inspect.signature(function).parameters
+    return {name: getattr(preset, size) for name, size in SIZES.items() if name in accepted}
+
+
+def _combine(runs: list[Score]) -> Score:
+    """Join the runs of several seeds; details are those of the first."""
+    if len(runs) == 1:
+        return runs[0]
+    values = np.array([run.value for run in runs])
+    half = float(student.ppf(0.975, len(values) - 1) * values.std(ddof=1) / len(values) ** 0.5)
+    mean = float(values.mean())
+    details = {
+        **runs[0].details,
+        "seeds": len(runs),
+        "value_per_seed": values,
+        "interval": np.array([mean - half, mean + half]),
+    }
+    return replace(runs[0], value=mean, details=details)
