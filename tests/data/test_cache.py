@@ -143,7 +143,7 @@ def test_a_failed_preparation_leaves_nothing(tmp_path):
         raise DataError("no good")
 
     with pytest.raises(DataError, match="no good"):
-        cached_folder(tmp_path / "b", fail_in, needed=3)
+        cached_folder(tmp_path / "b", fail_in, notes="notes.json", needed=3)
     assert sorted(os.listdir(tmp_path)) == ["a.npy.lock", "b.lock"]
 
 

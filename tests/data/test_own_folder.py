@@ -94,10 +94,13 @@ def test_a_changed_or_new_picture_is_noticed(folder):
     assert greys(load_data(folder)) == [1, 60, 100, 200]
 
 
-def test_a_damaged_cache_is_made_again(folder, own_cache):
+@pytest.mark.parametrize("name", ["images.npy", "bad.json"])
+def test_a_damaged_cache_is_made_again(folder, own_cache, name):
     load_data(folder)
-    file = next(own_cache.rglob("images.npy"))
+    file = next(own_cache.rglob(name))
     file.write_bytes(file.read_bytes()[:-1])
+    assert greys(load_data(folder)) == [50, 100, 200]
+    file.unlink()
     assert greys(load_data(folder)) == [50, 100, 200]
 
 

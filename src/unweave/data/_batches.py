@@ -7,7 +7,7 @@ supervision is a new class here, never a new loop.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import torch
@@ -30,7 +30,7 @@ class Batch:
 
     def map_tensors(self: B, change: Callable[[Tensor], Tensor]) -> B:
         """Return the batch with every tensor replaced, for instance moved to a device."""
-        changed = {
+        changed: dict[str, Any] = {
             f.name: change(value)
             for f in fields(self)
             if isinstance(value := getattr(self, f.name), Tensor)

@@ -100,15 +100,23 @@ def cached_array(
     return _made_once(path, ready, make, needed=int(np.prod(shape)) * np.dtype(dtype).itemsize)
 
 
-def cached_folder(path: Path, make: Callable[[Path], None], *, needed: int) -> Path:
-    """Return a folder of prepared files, filled by `make` if it is not there.
+def cached_folder(
+    path: Path, make: Callable[[Path], None], *, notes: str, needed: int
+) -> tuple[np.ndarray, Any]:
+    """Return a memory map of images and notes on them, prepared by `make` if they are not there.
 
-    `make` gets an empty folder; it must write `images.npy` among others. `needed`
-    is about how many bytes that takes, for the message when there is no room.
+    `make` gets an empty folder, in which it writes `images.npy` and a JSON file
+    called `notes`. `needed` is about how many bytes that takes, for the message
+    when there is no room.
     """
 
-    def ready() -> Path | None:
-        return path if open_array(path / "images.npy") is not None else None
+    def ready() -> tuple[np.ndarray, Any] | None:
+        images = open_array(path / "images.npy")
+        try:
+            about = json.loads((path / notes).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return None if images is None else (images, about)
 
     def make_folder(unfinished: Path) -> None:
         unfinished.mkdir()
@@ -133,6 +141,7 @@ def _made_once(
             unfinished = path.with_name(f"{path.name}.{os.getpid()}.unfinished")
             try:
                 make(unfinished)
+                _sync(unfinished)
                 if path.is_dir():
                     shutil.rmtree(path)  # damaged; a folder cannot be renamed over another
                 os.replace(unfinished, path)
@@ -146,6 +155,13 @@ def _made_once(
     if (result := ready()) is None:
         raise DataError(f"{path} was written but cannot be read back; is the disk full?")
     return result
+
+
+def _sync(path: Path) -> None:
+    """Bring what was written to the disk, so that a rename never outlives its content."""
+    for file in path.iterdir() if path.is_dir() else (path,):
+        with open(file, "rb") as opened:
+            os.fsync(opened.fileno())
 
 
 def _owner_is_gone(unfinished: Path) -> bool:

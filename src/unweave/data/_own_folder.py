@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from unweave.data._cache import cache_folder, cache_key, cached_folder, new_array, open_array
+from unweave.data._cache import cache_folder, cache_key, cached_folder, new_array
 from unweave.data._dataset import FactorImages
 from unweave.data._factor_table import as_factors, read_columns
 from unweave.data._image_files import fitted, is_grey, open_image
@@ -46,13 +46,13 @@ def load_folder(path: Path, options: DataOptions) -> FactorImages:
     def make(folder: Path) -> None:
         _decode(path, files, size, options.color, folder)
 
-    ready = cached_folder(
-        cache_folder() / "folders" / key, make, needed=len(files) * size * size * 3
+    bad: dict[str, str]
+    images, bad = cached_folder(
+        cache_folder() / "folders" / key,
+        make,
+        notes="bad.json",
+        needed=len(files) * size * size * 3,
     )
-    images = open_array(ready / "images.npy")
-    if images is None:
-        raise DataError(f"{ready} is damaged; remove it, and it will be made again")
-    bad: dict[str, str] = json.loads((ready / "bad.json").read_text(encoding="utf-8"))
     _report(path, bad, len(files), options)
     good = np.array([row for row, file in enumerate(files) if file not in bad])
     pixels: Pixels = BytePixels(images)

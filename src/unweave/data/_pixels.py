@@ -34,7 +34,10 @@ class Pixels(Protocol):
 
 
 class BytePixels:
-    """Images in a uint8 array or memory map: (row, height, width[, channel])."""
+    """Images in a uint8 array or memory map: (row, height, width[, channel]).
+
+    No value may exceed `white`, which is handed out as 1.
+    """
 
     def __init__(self, array: np.ndarray, *, white: int = 255, channels_first: bool = False):
         if array.dtype != np.uint8 or array.ndim not in (3, 4):
@@ -43,9 +46,8 @@ class BytePixels:
                 f"found {array.dtype} of shape {array.shape}"
             )
         self.array = array
+        self.white = white
         self.channels_first = channels_first
-        # Looking the grey value up is faster than converting and dividing.
-        self.brightness = (np.arange(256) / white).clip(0, 1).astype(np.float32)
 
     @property
     def shape(self) -> Shape:
@@ -59,12 +61,12 @@ class BytePixels:
         return len(self.array)
 
     def gather(self, rows: np.ndarray, rng: Generator) -> np.ndarray:
-        images = self.array[rows]
+        # Divided in the layout in which they are stored, which is several times faster;
+        # channels that come last in memory still do so, as convolutions like them.
+        images = np.divide(self.array[rows], self.white, dtype=np.float32)
         if images.ndim == 3:
-            images = images[:, None]
-        elif not self.channels_first:
-            images = images.transpose(0, 3, 1, 2)
-        return self.brightness[images]
+            return images[:, None]
+        return images if self.channels_first else images.transpose(0, 3, 1, 2)
 
 
 class FloatPixels:
@@ -112,7 +114,7 @@ class BitPixels:
 
     def gather(self, rows: np.ndarray, rng: Generator) -> np.ndarray:
         octets = np.ascontiguousarray(self.words[rows]).view(np.uint8)
-        return _EIGHT_PIXELS[octets].reshape(len(octets), *self.shape)
+        return _EIGHT_PIXELS.take(octets, axis=0).reshape(len(octets), *self.shape)
 
 
 @dataclass(frozen=True)
