@@ -60,6 +60,14 @@ def test_dsprites_in_another_order_is_refused(folder, monkeypatch):
         load_data(f"dsprites:{path}")
 
 
+@pytest.mark.parametrize("shape", [(9, 6), (144, 5), (144,), (144, 6, 1)])
+def test_dsprites_with_other_classes_is_refused(folder, monkeypatch, shape):
+    path, images = written.write_dsprites(folder, monkeypatch)
+    np.savez(path, imgs=images, latents_classes=np.zeros(shape, dtype=np.int64))
+    with pytest.raises(DataError, match=r"expected labels|expected classes"):
+        load_data(f"dsprites:{path}")
+
+
 def test_dsprites_that_are_not_black_and_white_are_refused(folder, monkeypatch):
     path, images = written.write_dsprites(folder, monkeypatch)
     np.savez(path, imgs=images * 255)
@@ -99,6 +107,17 @@ def test_shapes3d_in_another_order_is_refused(folder, monkeypatch):
     with h5py.File(path, "r+") as file:
         file["labels"][:] = file["labels"][:][::-1]
     with pytest.raises(DataError, match="order of the original"):
+        load_data(f"shapes3d:{path}")
+
+
+def test_shapes3d_with_labels_that_are_no_table_is_refused(folder, monkeypatch):
+    import h5py
+
+    path, _ = written.write_shapes3d(folder, monkeypatch)
+    with h5py.File(path, "r+") as file:
+        del file["labels"]
+        file["labels"] = np.zeros(288)
+    with pytest.raises(DataError, match="expected labels as numbers of shape"):
         load_data(f"shapes3d:{path}")
 
 

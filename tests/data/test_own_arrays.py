@@ -91,6 +91,12 @@ def test_images_that_cannot_be_used_are_explained(images, advice):
         from_arrays(images)
 
 
+def test_a_slight_overshoot_is_clipped():
+    images = np.array([0.0, 1.0, -1e-5, 1 + 1e-5], dtype=np.float32).reshape(1, 2, 2)
+    assert everything(from_arrays(images)).reshape(-1).tolist() == [0, 1, 0, 1]
+    assert images.max() > 1  # the user's array is left as it is
+
+
 def test_the_image_that_is_not_a_number_is_named(rng):
     images = rng.random((50, 4, 4)).astype(np.float32)
     images[37, 2, 1] = np.nan
@@ -247,6 +253,15 @@ def test_factors_come_from_a_file_of_their_own(tmp_path, images):
     np.testing.assert_array_equal(npy.factors(), npz.factors())
 
 
+def test_a_file_of_factors_of_another_length_is_refused(tmp_path, images):
+    np.save(tmp_path / "images.npy", images)
+    np.save(tmp_path / "t.npy", np.zeros((5, 2)))
+    np.savez(tmp_path / "t.npz", a=np.zeros(5))
+    for suffix, message in {"npy": "expected 6 lines", "npz": "no array of 6 values"}.items():
+        with pytest.raises(DataError, match=message):
+            load_data(tmp_path / "images.npy", DataOptions(factors=str(tmp_path / f"t.{suffix}")))
+
+
 def test_factors_of_another_length_are_refused(tmp_path, images):
     np.savez(tmp_path / "a.npz", images=images, labels=np.zeros((5, 2)))
     with pytest.raises(DataError, match="expected 6 lines"):
@@ -322,7 +337,9 @@ def npy_header(shape: str, descr: str = "'|u1'") -> bytes:
         (npy_header("(2, 4, 4)") + bytes(31), "only 31 follow"),
         (npy_header("(-2, 4, 4)") + bytes(32), "impossible shape"),
         (npy_header("(True, 4, 4)") + bytes(32), "impossible shape"),
-        (npy_header("(0, 4, 4)"), "no values"),
+        (npy_header("(0, 4, 4)"), "expected rows of values"),
+        (npy_header("()") + bytes(1), "expected rows of values"),
+        (npy_header("(1, 1, 1, 1, 1, 1, 1, 1, 1)") + bytes(1), "expected rows of values"),
         (npy_header("(1,) * 99"), "unreadable header"),
         (npy_header("(2, 4, 4)", "'|O'") + bytes(999), "type '|O'"),
         (npy_header("(2, 4, 4)", "[('a', '<f4')]") + bytes(999), "not plain numbers"),

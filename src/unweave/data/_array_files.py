@@ -76,8 +76,8 @@ def read_header(file: IO[bytes], where: str) -> Header:
     shape = fields["shape"]
     if not isinstance(shape, tuple) or not all(type(n) is int and n >= 0 for n in shape):
         raise DataError(f"{where} has an impossible shape: {shape!r}"[:300])
-    if len(shape) > LARGEST_AXES or 0 in shape:
-        raise DataError(f"{where} has shape {shape}: it holds no values, or too many axes"[:300])
+    if not shape or len(shape) > LARGEST_AXES or 0 in shape:
+        raise DataError(f"{where} has shape {shape}; expected rows of values"[:300])
     return Header(
         _plain_dtype(fields["descr"], where),
         shape,

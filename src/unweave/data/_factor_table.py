@@ -89,7 +89,12 @@ def read_columns(path: Path, count: int, files: Sequence[str] | None) -> dict[st
         raise DataError(f"no such file of factors: {path}")
     suffix = path.suffix.lower()
     if suffix == ".npy":
-        return as_columns(np.array(map_array(path)), None, str(path))
+        table = map_array(path)
+        if len(table) != count or table.ndim > 2:
+            raise DataError(
+                f"{path} has shape {table.shape}; expected {count:,} lines, one per image"
+            )
+        return as_columns(np.array(table), None, str(path))
     if suffix == ".npz":
         columns = archive_columns(ArrayArchive(path), count, skip=())
         if not columns:

@@ -61,6 +61,11 @@ def check_grid_order(columns: np.ndarray, factors: Sequence[Factor], where: str)
     The labels may be any numbers that rise with the index of the value.
     """
     sizes = tuple(factor.size for factor in factors)
+    if columns.shape != (grid_size(factors), len(factors)) or columns.dtype.kind not in "iuf":
+        raise DataError(
+            f"{where}: expected labels as numbers of shape {(grid_size(factors), len(factors))}, "
+            f"found {columns.dtype} of shape {columns.shape}"
+        )
     expected = np.unravel_index(np.arange(len(columns)), sizes)
     for i, factor in enumerate(factors):
         values, indices = np.unique(columns[:, i].round(6), return_inverse=True)

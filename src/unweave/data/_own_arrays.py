@@ -31,6 +31,7 @@ from unweave.errors import DataError
 IMAGE_ARRAYS = ("images", "imgs", "image", "x", "data", "x_train", "arr_0")
 """Arrays of an .npz called so hold the images."""
 BLOCK = 8_000_000  # values looked at together
+TOLERANCE = 1e-3  # filters overshoot a little; what does is clipped when it is handed out
 GREY_WEIGHTS = np.array([0.299, 0.587, 0.114], dtype=np.float32)  # ITU-R BT.601
 
 
@@ -150,21 +151,21 @@ def _check_range(pixels: Pixels, where: str) -> None:
     first = 0
     for block in _blocks(pixels.array):
         # A not-a-number makes the extremes so, and then neither comparison holds.
-        lowest, highest = float(block.min()), float(block.max())
-        if not (lowest >= 0 and highest <= 1):
+        if not (block.min() >= -TOLERANCE and block.max() <= 1 + TOLERANCE):
             _explain_range(block, first, where)
         first += len(block)
 
 
 def _explain_range(block: np.ndarray, first: int, where: str) -> None:
-    wrong = np.flatnonzero(~((block >= 0) & (block <= 1)).all(axis=(1, 2, 3)))
+    usable = (block >= -TOLERANCE) & (block <= 1 + TOLERANCE)
+    wrong = np.flatnonzero(~usable.all(axis=(1, 2, 3)))
     row = first + int(wrong[0])
     if not np.isfinite(block).all():
         raise DataError(
             f"{where}: image {row} has pixels that are not finite numbers; mend or remove it"
         )
     lowest, highest = float(block.min()), float(block.max())
-    if lowest < 0:
+    if lowest < -TOLERANCE:
         advice = "if they lie in [-1, 1], use (images + 1) / 2"
     elif highest <= 255:
         advice = "if they are 0 to 255, divide by 255 or convert to uint8"

@@ -70,7 +70,10 @@ class BytePixels:
 
 
 class FloatPixels:
-    """Images in a float array or memory map, (row, channel, height, width), in [0, 1]."""
+    """Images in a float array or memory map, (row, channel, height, width), in [0, 1].
+
+    What lies outside is clipped.
+    """
 
     def __init__(self, array: np.ndarray):
         self.array = array
@@ -83,7 +86,8 @@ class FloatPixels:
         return len(self.array)
 
     def gather(self, rows: np.ndarray, rng: Generator) -> np.ndarray:
-        return np.asarray(self.array[rows], dtype=np.float32)
+        images = self.array[rows].astype(np.float32, copy=False)  # of our own: rows were copied
+        return np.clip(images, 0, 1, out=images)
 
 
 # The eight pixels of every byte, first pixel in the lowest bit.

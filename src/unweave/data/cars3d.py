@@ -66,7 +66,9 @@ def _fill(array: np.ndarray, path: Path) -> None:
 def _is_car(file: str, path: Path) -> bool:
     """Whether a file is a car: any .mat of a folder; in the archive, those under cars."""
     place = PurePosixPath(file)
-    return place.suffix == ".mat" and (path.is_dir() or place.parent.name == "cars")
+    if place.suffix != ".mat" or place.name.startswith("."):  # such as archives from a Mac hold
+        return False
+    return path.is_dir() or place.parent.name == "cars"
 
 
 def _read_car(file: IO[bytes], name: str) -> np.ndarray:

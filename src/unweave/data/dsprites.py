@@ -47,24 +47,23 @@ def _pack_file(path: Path, words: np.ndarray) -> None:
         with open_hdf5(path) as file:
             images = find_dataset(file, "imgs", path)
             check_images(images, shape, path)
-            if "latents" in file and "classes" in file["latents"]:
-                _check_classes(file["latents/classes"][:], path)
+            if "latents/classes" in file:
+                _check_classes(find_dataset(file, "latents/classes", path)[:], path)
             _pack(hdf5_blocks(images), words, path)
         return
     archive = ArrayArchive(path)
     header = archive.header("imgs")
     if header.shape != shape or header.dtype != np.uint8:
         raise DataError(f"{path}: expected 'imgs' as uint8 of shape {shape}, found {header}")
-    if "latents_classes" in archive.names:  # the only other array that is no pickle we need
+    if "latents_classes" in archive.names:
         _check_classes(archive.load("latents_classes"), path)
     _pack(archive.blocks("imgs"), words, path)
 
 
 def _check_classes(classes: np.ndarray, path: Path) -> None:
-    columns = 1 + len(FACTORS)  # the constant colour comes first
-    if classes.ndim != 2 or classes.shape[1] != columns:
-        raise DataError(f"{path}: expected {columns} classes a row, found {classes.shape}")
-    check_grid_order(classes[:, 1:], FACTORS, str(path))
+    if classes.ndim != 2:
+        raise DataError(f"{path}: expected classes (row, factor), found shape {classes.shape}")
+    check_grid_order(classes[:, 1:], FACTORS, str(path))  # the constant colour comes first
 
 
 def _pack(blocks: Iterable[tuple[int, np.ndarray]], words: np.ndarray, path: Path) -> None:
