@@ -14,14 +14,15 @@ from torch import Tensor
 
 from unweave.errors import DataError
 
-DIGEST = "sha256"
+ENTRY = "unweave"
 
 
 def to_bytes(tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> bytes:
     """Format tensors and JSON-able facts as one safetensors file."""
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    metadata = {name: json.dumps(value) for name, value in facts.items()}
-    return format_safetensors(plain, {**metadata, DIGEST: _digest(plain, metadata)})
+    # One entry only: the order of several is random, and equal runs are to give equal files.
+    sealed = {"facts": dict(facts), "sha256": _digest(plain, facts)}
+    return format_safetensors(plain, {ENTRY: json.dumps(sealed)})
 
 
 def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -33,20 +34,19 @@ def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
         header_size = int.from_bytes(content[:8], "little")
         header = json.loads(content[8 : 8 + header_size])
-        metadata = dict(header.get("__metadata__", {}))
+        sealed = json.loads(header["__metadata__"][ENTRY])
         tensors = parse_safetensors(content)
-        expected = metadata.pop(DIGEST, None)
-        if expected != _digest(tensors, metadata):
+        if sealed["sha256"] != _digest(tensors, sealed["facts"]):
             raise DataError(f"{path} is damaged: its checksum does not fit its content")
-        return tensors, {name: json.loads(value) for name, value in metadata.items()}
+        return tensors, sealed["facts"]
     except DataError:
         raise
     except (SafetensorError, ValueError, KeyError, AttributeError, TypeError) as error:
         raise DataError(f"{path} is damaged or not a safetensors file: {error}") from error
 
 
-def _digest(tensors: Mapping[str, Tensor], metadata: Mapping[str, str]) -> str:
-    digest = hashlib.sha256(json.dumps(dict(metadata), sort_keys=True).encode())
+def _digest(tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> str:
+    digest = hashlib.sha256(json.dumps(dict(facts), sort_keys=True).encode())
     for name in sorted(tensors):
         tensor = tensors[name]
         digest.update(f"{name} {tensor.dtype} {tuple(tensor.shape)}".encode())

@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ import torch
 
 from unweave.config import Machine, Train
 from unweave.data import FactorImages
-from unweave.errors import ConfigError, Stopped, UnweaveError
+from unweave.errors import ConfigError, DataError, Stopped, UnweaveError
 from unweave.files import sole_owner
 from unweave.methods import Loss, Player, Turn
 from unweave.networks import Networks, architecture_for
@@ -153,7 +153,8 @@ def _train(
             if not isinstance(error, Stopped):
                 state = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
                 message = str(error) or type(error).__name__
-                folder.set_status(state, step=run.step, steps=config.steps, message=message)
+                with suppress(DataError):  # on a full disk the first error is the one to see
+                    folder.set_status(state, step=run.step, steps=config.steps, message=message)
             raise
         finally:
             for watcher in watchers:

@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from unweave.errors import Diverged
+from unweave.errors import DataError, Diverged
 from unweave.methods import Turn
 
 
@@ -68,6 +68,10 @@ class Record:
         self._append(lines)
 
     def _append(self, lines: list[dict[str, Any]]) -> None:
-        if lines:
+        if not lines:
+            return
+        try:
             with open(self.path, "a", encoding="utf-8") as file:
                 file.write("".join(json.dumps(line) + "\n" for line in lines))
+        except OSError as error:
+            raise DataError(f"cannot write {self.path}: {error.strerror or error}") from error

@@ -1,0 +1,139 @@
+"""Checks that every method of the catalog passes, whichever paper it comes from."""
+
+import copy
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from unweave import catalog
+from unweave.config import Machine, Train, from_json, to_json
+from unweave.methods import method_named
+from unweave.runs import Run, load
+from unweave.training import devices, loop
+
+METHODS = catalog.names("unweave.methods")
+CPU = torch.device("cpu")
+
+
+def config_for(name: str, **changes) -> Train:
+    values = {
+        "method": method_named(name)(latent_dim=4),
+        "data": "toy_xys",
+        "steps": 3,
+        "batch_size": 16,
+    }
+    return Train(**(values | changes))
+
+
+def set_up(name: str, toy):
+    config = config_for(name)
+    nets = loop.make_networks(config, toy)
+    devices.place(nets, CPU)
+    optimizers = {k: loop.PlayerOptimizer(p, nets) for k, p in config.method.players.items()}
+    return Run(config, toy.image_shape, nets, step=0, data=toy), optimizers
+
+
+def changed(before, after) -> set[str]:
+    """Return the names of the networks whose weights differ."""
+    old, new = before.state_dict(), after.state_dict()
+    return {key.split(".")[0] for key in old if not torch.equal(old[key], new[key])}
+
+
+@pytest.fixture
+def quiet() -> Machine:
+    return Machine(evaluations=1, checkpoint_seconds=0.0)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_each_turn_moves_exactly_its_players_networks(name, toy):
+    run, optimizers = set_up(name, toy)
+    players_seen = set()
+    for turn in loop.step_turns(run, toy, CPU, step=0):
+        before = copy.deepcopy(run.nets)
+        optimizers[turn.player].lower(turn.loss, step=0)
+        assert changed(before, run.nets) == set(run.config.method.players[turn.player].owns)
+        players_seen.add(turn.player)
+    assert players_seen == set(run.config.method.players)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_terms_are_finite_scalars(name, toy):
+    run, optimizers = set_up(name, toy)
+    for step in range(3):
+        for turn in loop.step_turns(run, toy, CPU, step):
+            for term in (turn.loss.total, *turn.loss.terms.values()):
+                assert term.shape == ()
+                assert torch.isfinite(term)
+            optimizers[turn.player].lower(turn.loss, step)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_same_seed_same_record_and_resumed_equals_uninterrupted(name, toy, quiet, tmp_path):
+    config = config_for(name, steps=6)
+    whole = loop.start(config, toy, tmp_path / "whole", quiet)
+    again = loop.start(config, toy, tmp_path / "again", quiet)
+    assert list(whole.folder.record()) == list(again.folder.record())
+
+    halfway = dataclasses.replace(config, steps=3)
+    loop.start(halfway, toy, tmp_path / "halves", quiet)
+    resumed = loop.resume(tmp_path / "halves", toy, quiet, steps=6)
+    for key, tensor in whole.nets.state_dict().items():
+        assert torch.equal(tensor, resumed.nets.state_dict()[key]), key
+    terms = [line for line in whole.folder.record() if "player" in line]
+    assert terms == [line for line in resumed.folder.record() if "player" in line]
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_another_seed_gives_another_record(name, toy, quiet, tmp_path):
+    one = loop.start(config_for(name), toy, tmp_path / "one", quiet)
+    two = loop.start(config_for(name, seed=1), toy, tmp_path / "two", quiet)
+    assert list(one.folder.record()) != list(two.folder.record())
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_run_loads_back_and_encodes_decodes_samples_traverses(name, toy, quiet, tmp_path):
+    trained = loop.start(config_for(name), toy, tmp_path / "run", quiet)
+    run = load(tmp_path / "run")
+    images = toy.images(np.arange(5))
+    codes = run.encode(images)
+    assert codes.shape == (5, 4)
+    assert codes.dtype == np.float32
+    np.testing.assert_array_equal(codes, trained.encode(images))
+    decoded = run.decode(codes)
+    assert decoded.shape == images.shape
+    assert 0 <= decoded.min() <= decoded.max() <= 1
+    assert run.sample(3).shape == (3, *toy.image_shape)
+    assert run.traverse(images[0], steps=7).shape == (4, 7, *toy.image_shape)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_settings_survive_json(name):
+    config = config_for(name)
+    assert from_json(json.loads(json.dumps(to_json(config)))) == config
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_is_documented(name):
+    module = catalog.load("unweave.methods", name, "method")
+    method = method_named(name)
+    assert module.__doc__.count("\n\n") >= 1, "say what it is, then cite the paper"
+    assert any(str(year) in module.__doc__ for year in range(1990, 2030)), "cite the paper"
+    assert method.main_knob in {f.name for f in dataclasses.fields(method)}
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_a_method_trains_on_color_images_of_odd_size(name, quiet, tmp_path):
+    from unweave.data import from_arrays
+
+    rng = np.random.default_rng(0)
+    data = from_arrays(rng.integers(0, 256, size=(40, 20, 27, 3), dtype=np.uint8))
+    run = loop.start(config_for(name, data="arrays"), data, tmp_path / "run", quiet)
+    assert run.decode(run.encode(data.images([0, 1]))).shape == (2, 3, 20, 27)
+
+
+def test_unknown_method_names_the_nearest():
+    with pytest.raises(ValueError, match="Did you mean 'beta_vae'"):
+        method_named("betavae")

@@ -1,0 +1,96 @@
+"""Modules import downwards only."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+import unweave
+
+ROOT = Path(unweave.__file__).parent
+
+# Lowest first. A module may import modules of lower layers, and those of its own
+# folder; alone files share a layer only with what they do not need.
+LAYERS = [
+    {"errors"},
+    {"catalog", "schedules", "optimizers", "tensors", "tables", "files", "tensor_files"},
+    {"settings"},
+    {"probability", "data", "metrics"},
+    {"networks"},
+    {"methods"},
+    {"config"},
+    {"run_folder"},
+    {"runs"},
+    {"training", "evaluation", "figures"},
+    {"watchers"},
+    {"workflows"},
+    {"cli"},
+]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+# Heavy or optional packages, and the only places that may import them.
+ONLY_IN = {
+    "tyro": ("cli",),
+    "h5py": ("data",),
+    "tensorboardX": ("watchers",),
+    "lightgbm": ("metrics",),
+}
+NEVER_IN = {"torch": ("metrics", "tables")}
+
+
+def modules():
+    return sorted(path.relative_to(ROOT) for path in ROOT.rglob("*.py"))
+
+
+def unit_of(path: Path) -> str:
+    """Return the folder or single file a module belongs to."""
+    return path.parts[0].removesuffix(".py")
+
+
+def imported(path: Path) -> set[str]:
+    """Return the dotted names a module imports, anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: write imports in full"
+            found.add(node.module)
+            if node.module == "unweave":
+                found |= {f"unweave.{alias.name}" for alias in node.names}
+    return found
+
+
+@pytest.mark.parametrize("path", modules(), ids=str)
+def test_imports_go_downwards(path: Path):
+    unit = unit_of(path)
+    if unit == "__init__":
+        return  # the package's front door names what is behind it
+    assert unit in LEVEL, f"give {unit} a layer"
+    for name in imported(path):
+        parts = name.split(".")
+        if parts[0] != "unweave" or len(parts) == 1:
+            continue
+        other = parts[1]
+        assert other == unit or LEVEL[other] < LEVEL[unit], f"{path} imports {name}, not below it"
+
+
+@pytest.mark.parametrize("path", modules(), ids=str)
+def test_heavy_packages_stay_in_their_place(path: Path):
+    packages = {name.split(".")[0] for name in imported(path)}
+    unit = unit_of(path)
+    for package, places in ONLY_IN.items():
+        assert package not in packages or unit in places, f"{path} imports {package}"
+    for package, places in NEVER_IN.items():
+        assert package not in packages or unit not in places, f"{path} imports {package}"
+
+
+def test_every_catalog_entry_leaves_the_other_entries_alone():
+    """An entry imports underscore files of its folder, never another entry."""
+    for folder in ("methods", "metrics", "data", "networks"):
+        entries = {p.stem for p in (ROOT / folder).glob("*.py") if not p.stem.startswith("_")}
+        for entry in entries:
+            for name in imported(Path(folder) / f"{entry}.py"):
+                parts = name.split(".")
+                borrowed = parts[:2] == ["unweave", folder] and len(parts) > 2
+                assert not (borrowed and parts[2] in entries - {entry}), f"{entry} imports {name}"

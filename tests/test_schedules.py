@@ -1,0 +1,46 @@
+"""Schedules are pure functions of the step."""
+
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unweave.errors import ConfigError
+from unweave.optimizers import Adam
+from unweave.schedules import Schedule, constant
+
+numbers = st.floats(-1e6, 1e6)
+
+
+@given(numbers, numbers, st.integers(1, 10_000), st.integers(0, 20_000))
+def test_a_ramp_is_exact_at_its_ends_and_stays_between_them(start, end, steps, step):
+    ramp = Schedule(start, end, steps)
+    assert ramp.at(0) == pytest.approx(start)
+    assert ramp.at(steps) == end
+    assert ramp.at(steps + step) == end
+    low, high = min(start, end), max(start, end)
+    slack = 1e-9 * max(1, abs(low), abs(high))
+    assert low - slack <= ramp.at(step) <= high + slack
+
+
+def test_written_and_read():
+    assert Schedule.parse("0:4:1000") == Schedule(0, 4, 1000)
+    assert Schedule.parse(2) == Schedule.parse("2") == constant(2)
+    assert str(Schedule(0, 4, 1000)) == "0:4:1000"
+    assert str(constant(0.5)) == "0.5"
+
+
+@pytest.mark.parametrize("text", ["", "a", "1:2", "1:2:3:4", "nan", "inf", "0:1:1e3", "0:1:-1"])
+def test_what_is_not_a_schedule_is_refused(text):
+    with pytest.raises(ConfigError):
+        Schedule.parse(text)
+
+
+def test_learning_rates_warm_up_and_decay():
+    adam = Adam(1e-3, warmup_steps=10, decay_steps=100)
+    assert adam.rate_at(0) == pytest.approx(1e-4)
+    assert adam.rate_at(50) == pytest.approx(0.5e-3)
+    assert adam.rate_at(100) == pytest.approx(0, abs=1e-12)
+    assert Adam(1e-3).rate_at(10**9) == 1e-3
+    assert all(math.isfinite(adam.rate_at(step)) for step in range(0, 300, 7))

@@ -1,0 +1,118 @@
+"""Settings as plain data and back, with messages that name the setting."""
+
+import json
+from dataclasses import dataclass
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from unweave.config import Train, from_json, to_json
+from unweave.errors import ConfigError
+from unweave.methods.beta_vae import BetaVAE
+from unweave.networks.conv64 import Conv64
+from unweave.optimizers import Adam
+from unweave.schedules import Schedule, constant
+from unweave.settings import from_plain, to_plain
+
+
+@dataclass(frozen=True)
+class Inner:
+    rate: float = 0.5
+
+
+@dataclass(frozen=True)
+class Outer:
+    count: int
+    kind: Literal["a", "b"] = "a"
+    inner: Inner = Inner()
+    sizes: tuple[int, ...] = (1, 2)
+    pair: tuple[float, float] = (0.0, 1.0)
+    weight: Schedule = constant(1)
+    maybe: Schedule | None = None
+    on: bool = False
+
+
+def test_a_round_trip_changes_nothing():
+    settings = Outer(3, "b", Inner(0.1), (4,), (0.2, 0.3), Schedule(0, 4, 100), constant(2), True)
+    plain = json.loads(json.dumps(to_plain(settings)))
+    assert from_plain(Outer, plain, "outer") == settings
+
+
+@pytest.mark.parametrize(
+    ("plain", "message"),
+    [
+        ({}, "outer.count is missing"),
+        ({"count": "3"}, "outer.count: expected a whole number, found '3'"),
+        ({"count": 1.5}, "outer.count: expected a whole number"),
+        ({"count": True}, "outer.count: expected a whole number"),
+        ({"count": 1, "kid": "a"}, "no setting 'kid'. Did you mean 'kind'"),
+        ({"count": 1, "kind": "c"}, "outer.kind"),
+        ({"count": 1, "inner": {"rate": "fast"}}, "outer.inner.rate: expected a number"),
+        ({"count": 1, "inner": {"rate": float("nan")}}, "outer.inner.rate: expected a finite"),
+        ({"count": 1, "sizes": [1, "x"]}, r"outer.sizes\[1\]"),
+        ({"count": 1, "pair": [1]}, "outer.pair: expected 2 values"),
+        ({"count": 1, "weight": "0:4"}, "outer.weight: expected a number or START:END:STEPS"),
+        ({"count": 1, "on": 1}, "outer.on: expected true or false"),
+        ([], "outer: expected a table"),
+    ],
+)
+def test_wrong_settings_are_named_by_their_path(plain, message):
+    with pytest.raises(ConfigError, match=message):
+        from_plain(Outer, plain, "outer")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.sampled_from(["method", "data", "steps", "seed", "x"]), JSON) | JSON)
+def test_any_json_gives_settings_or_an_error_of_ours(plain):
+    try:
+        config = from_json(plain)
+    except ConfigError:
+        return
+    assert from_json(to_json(config)) == config
+
+
+@given(JSON)
+def test_any_value_of_a_method_setting_gives_settings_or_an_error_of_ours(value):
+    for name in ("beta", "latent_dim", "likelihood", "optimizer", "pixel_scale"):
+        try:
+            from_json({"method": {"name": "beta_vae", name: value}, "data": "toy_xys"})
+        except ConfigError:
+            continue
+
+
+def test_the_run_name_is_readable_and_differs_with_any_setting():
+    base = Train(method=BetaVAE(beta=4), data="dsprites", architecture=Conv64())
+    assert base.run_name.startswith("beta_vae-dsprites-")
+    assert base.run_name.endswith("-s0")
+    others = [
+        Train(method=BetaVAE(beta=5), data="dsprites", architecture=Conv64()),
+        Train(method=BetaVAE(beta=4), data="dsprites", architecture=Conv64(), steps=7),
+        Train(method=BetaVAE(beta=4, optimizer=Adam(1e-3)), data="dsprites", architecture=Conv64()),
+    ]
+    assert len({config.run_name for config in [base, *others]}) == 4
+    assert "/" not in Train(method=BetaVAE(), data="some/folder: x").run_name
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [{"steps": 0}, {"batch_size": 0}, {"seed": -1}, {"validation": 1.0}],
+)
+def test_impossible_settings_are_refused(wrong):
+    with pytest.raises(ConfigError, match=next(iter(wrong))):
+        Train(method=BetaVAE(), data="toy_xys", **wrong)
+
+
+def test_impossible_method_settings_are_refused():
+    for wrong in ({"latent_dim": 0}, {"pixel_scale": 0.0}, {"beta": "fast"}, {"beta": "0:1:-5"}):
+        with pytest.raises(ConfigError):
+            BetaVAE(**wrong)
+    with pytest.raises(ConfigError, match="learning rate"):
+        Adam(learning_rate=0)
