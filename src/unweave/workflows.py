@@ -1,22 +1,23 @@
 """The main jobs, each a function that a notebook and the command line both call."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from unweave import runs
 from unweave.config import Machine, Train
 from unweave.data import DataOptions, FactorImages, load_data
 from unweave.errors import ConfigError
-from unweave.evaluation.encode import encode_run
-from unweave.evaluation.score import score
 from unweave.figures import prior_samples, reconstructions, traversals
 from unweave.methods import Method
-from unweave.metrics import Score
 from unweave.networks import Architecture
 from unweave.run_folder import RunFolder
 from unweave.runs import Run
 from unweave.training import loop
 from unweave.watchers import Pictures, ProgressBar, TensorBoard
+
+if TYPE_CHECKING:
+    from unweave.evaluation.score import Scores
 
 
 def train(
@@ -96,25 +97,61 @@ def evaluate(
     preset: str = "full",
     protocol: str | Mapping[str, str] | None = None,
     seeds: int = 1,
-) -> dict[str, Score]:
+    sampler: str = "table",
+) -> "Scores":
     """Score a run; the scores are kept in its folder as well."""
+    from unweave.evaluation.encode import encode_run
+    from unweave.evaluation.score import score, score_model
+
     if not isinstance(run, Run):
         run = runs.load(run)
-    encoded = encode_run(run)
-    scores = score(
-        encoded.codes,
-        encoded.factors,
-        metrics,
-        preset=preset,
-        protocol=protocol,
-        seeds=seeds,
-        posterior=encoded.posterior,
-        factor_names=encoded.factor_names,
-    )
+    how: dict[str, Any] = {"preset": preset, "protocol": protocol, "seeds": seeds}
+    if sampler == "paper":
+        scores = score_model(run.encode, run.data, metrics, sampler=sampler, **how)
+    else:
+        encoded = encode_run(run)
+        scores = score(
+            encoded.codes,
+            encoded.factors if encoded.factor_names else None,
+            metrics,
+            posterior=encoded.posterior,
+            factor_names=encoded.factor_names or None,
+            **how,
+        )
     if run.folder is not None:
-        kept = run.folder.scores() | {name: s.to_json() for name, s in scores.items()}
-        run.folder.write_scores(kept)
+        run.folder.write_scores(run.folder.scores() | scores_to_json(scores))
     return scores
+
+
+def evaluate_tables(
+    codes: str | Path, factors: str | Path | None, logvar: str | Path | None = None, **how: Any
+) -> "Scores":
+    """Score tables in files; without factors only what needs none."""
+    from unweave.evaluation.read_tables import read_codes, read_factors
+    from unweave.evaluation.score import score
+
+    table = read_codes(codes)
+    known = None if factors is None else read_factors(factors)
+    return score(
+        table.values,
+        None if known is None else known.values,
+        factor_names=None if known is None else known.names,
+        posterior=None if logvar is None else (table.values, read_codes(logvar).values),
+        **how,
+    )
+
+
+def evaluate_model(encode: Callable[..., Any], data: FactorImages, **how: Any) -> "Scores":
+    """Score any function from images to codes on a data set."""
+    from unweave.evaluation.score import score_model
+
+    return score_model(encode, data, **how)
+
+
+def scores_to_json(scores: "Scores") -> dict[str, Any]:
+    """Return scores by metric as JSON can hold them; what has no score says why."""
+    missing = {name: {"value": None, "reason": why} for name, why in scores.reasons.items()}
+    return {name: result.to_json() for name, result in scores.items()} | missing
 
 
 def draw_figures(run: Run) -> list[Path]:

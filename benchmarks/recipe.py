@@ -1,0 +1,173 @@
+"""Which settings give the best code in a few minutes on a processor?
+
+Trains candidate settings on dSprites, each for the same budget of training
+seconds, and records the 20-bin MIG of 10,000 images and the evidence bound on
+the way. Writes one JSON line per measurement; `--report` turns the lines into
+docs/results/recipe.md and its picture.
+
+    python benchmarks/recipe.py --seconds 240 --threads 2
+    python benchmarks/recipe.py --report
+
+Seconds are seconds of the processor divided by the threads used, so that other
+work on the machine does not count; on a quiet machine they are wall seconds.
+"""
+
+import argparse
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from unweave.config import Train
+from unweave.data import FactorImages, load_data
+from unweave.evaluation.encode import encode_run
+from unweave.methods.annealed_vae import AnnealedVAE
+from unweave.methods.beta_tcvae import BetaTCVAE
+from unweave.methods.beta_vae import BetaVAE
+from unweave.metrics import mig
+from unweave.networks.conv64 import Conv64
+from unweave.networks.mlp64 import MLP64
+from unweave.networks.quick64 import Quick64
+from unweave.optimizers import Adam
+from unweave.runs import Run
+from unweave.training import devices, loop
+
+RESULTS = Path(__file__).parent.parent / "docs" / "results"
+MEASUREMENTS = 12
+
+
+def tcvae(rate: float, **settings: Any) -> BetaTCVAE:
+    values = {"beta": 6, "optimizer": Adam(rate, warmup_steps=200)} | settings
+    return BetaTCVAE(**values)
+
+
+# Name → settings; the first is the field's habit, the next ones change one thing at a time.
+CANDIDATES: dict[str, Train] = {
+    "β-VAE 4, conv64, batch 64, 1e-3": Train(
+        method=BetaVAE(beta=4, optimizer=Adam(1e-3, warmup_steps=200)),
+        architecture=Conv64(),
+        data="dsprites",
+    ),
+    "β-TCVAE 6, conv64, batch 64, 1e-3": Train(
+        method=tcvae(1e-3), architecture=Conv64(), data="dsprites"
+    ),
+    "β-TCVAE 6, conv64, batch 256, 2e-3": Train(
+        method=tcvae(2e-3), architecture=Conv64(), data="dsprites", batch_size=256
+    ),
+    "β-TCVAE 6, mlp64, batch 256, 1e-3": Train(
+        method=tcvae(1e-3), architecture=MLP64(), data="dsprites", batch_size=256
+    ),
+    "β-TCVAE 6, quick64, batch 64, 1e-3": Train(
+        method=tcvae(1e-3), architecture=Quick64(), data="dsprites"
+    ),
+    "β-TCVAE 6, quick64, batch 256, 2e-3": Train(
+        method=tcvae(2e-3), architecture=Quick64(), data="dsprites", batch_size=256
+    ),
+    "β-TCVAE 6, quick64, batch 512, 3e-3": Train(
+        method=tcvae(3e-3), architecture=Quick64(), data="dsprites", batch_size=512
+    ),
+    "β-TCVAE 6, quick64, batch 1024, 4e-3": Train(
+        method=tcvae(4e-3), architecture=Quick64(), data="dsprites", batch_size=1024
+    ),
+    "β-TCVAE 6 weighted, quick64, batch 256, 2e-3": Train(
+        method=tcvae(2e-3, estimator="weighted"),
+        architecture=Quick64(),
+        data="dsprites",
+        batch_size=256,
+    ),
+    "AnnealedVAE 25, quick64, batch 256, 2e-3": Train(
+        method=AnnealedVAE(
+            gamma=100, capacity="0:25:4000", optimizer=Adam(2e-3, warmup_steps=200)
+        ),
+        architecture=Quick64(),
+        data="dsprites",
+        batch_size=256,
+    ),
+}
+
+
+def processor_seconds(threads: int) -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return (used.ru_utime + used.ru_stime) / threads
+
+
+def measure(
+    name: str, config: Train, data: FactorImages, seconds: float, threads: int
+) -> Iterator[dict[str, Any]]:
+    """Train for a budget and yield what the code is worth on the way."""
+    device = devices.choose_device("cpu")
+    devices.tune_allocator()
+    devices.use_threads(threads)
+    nets = loop.make_networks(config, data)
+    devices.place(nets, device)
+    optimizers = {k: loop.PlayerOptimizer(p, nets) for k, p in config.method.players.items()}
+    run = Run(config, data.image_shape, nets, step=0, data=data)
+    spent, step = 0.0, 0
+    for part in range(1, MEASUREMENTS + 1):
+        began = processor_seconds(threads)
+        while spent + processor_seconds(threads) - began < seconds * part / MEASUREMENTS:
+            for turn in loop.step_turns(run, data, device, step):
+                optimizers[turn.player].lower(turn.loss, step)
+            step += 1
+        spent += processor_seconds(threads) - began
+        encoded = encode_run(run, rows=10_000)
+        mean, logvar = encoded.posterior or (encoded.codes, np.zeros_like(encoded.codes))
+        kl = 0.5 * (mean**2 + np.exp(logvar) - 1 - logvar).mean(axis=0)
+        score = mig(encoded.codes, encoded.factors)
+        yield {
+            "candidate": name,
+            "seed": config.seed,
+            "threads": threads,
+            "seconds": round(spent, 1),
+            "step": step,
+            "images": step * config.batch_size,
+            "mig": round(score.value, 4),
+            "elbo": round(encoded.terms["elbo"], 2),
+            "active": int((kl > 0.01).sum()),
+        }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--seconds", type=float, default=240)
+    parser.add_argument("--threads", type=int, default=2)
+    parser.add_argument("--seeds", type=int, default=2)
+    parser.add_argument("--only", default="", help="candidates whose name contains this")
+    parser.add_argument("--out", type=Path, default=RESULTS / "recipe.jsonl")
+    parser.add_argument("--one", nargs=2, metavar=("NAME", "SEED"), help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.one:
+        name, seed = arguments.one
+        config = replace(CANDIDATES[name], seed=int(seed))
+        data = load_data("dsprites")
+        for line in measure(name, config, data, arguments.seconds, arguments.threads):
+            print(json.dumps(line, ensure_ascii=False), flush=True)
+        return
+    known = set()
+    if arguments.out.is_file():
+        for text in arguments.out.read_text(encoding="utf-8").splitlines():
+            line = json.loads(text)
+            known.add((line["candidate"], line["seed"]))
+    for seed in range(arguments.seeds):
+        for name in CANDIDATES:
+            if arguments.only not in name or (name, seed) in known:
+                continue
+            # A process of its own: no candidate profits from another's warm memory.
+            words = [sys.executable, __file__, "--one", name, str(seed)]
+            words += ["--seconds", str(arguments.seconds), "--threads", str(arguments.threads)]
+            done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)
+            with open(arguments.out, "a", encoding="utf-8") as file:
+                file.write(done.stdout)
+            print(done.stdout.splitlines()[-1], flush=True)
+
+
+if __name__ == "__main__":
+    torch.set_num_threads(1)
+    main()

@@ -1,0 +1,124 @@
+"""unweave evaluate RUN | --codes FILE --factors FILE | --model MODULE:FUNCTION --data DATA"""
+
+import importlib
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import tyro
+
+from unweave.cli import _output
+from unweave.cli._parse import parse
+from unweave.data import DataOptions, load_data
+from unweave.errors import ConfigError
+from unweave.files import write_atomically
+
+DESCRIPTION = """Score a representation: a run, tables of codes and factors, or a Python function.
+
+  unweave evaluate runs/my-run
+  unweave evaluate --codes codes.npy --factors factors.csv
+  unweave evaluate --model my_module:encode --data dsprites
+
+The function takes images (row, channel, height, width) in [0, 1] and returns codes (row, code)."""
+
+
+@dataclass(frozen=True)
+class Flags:
+    run: tyro.conf.Positional[str | None] = None
+    """Folder of a run."""
+    codes: str | None = None
+    """Table of codes, one row per image: .npy, .npz, .csv or .parquet."""
+    factors: str | None = None
+    """Table of factors, one row per image; with images of your own, their factors."""
+    logvar: str | None = None
+    """Table of log-variances, if the codes are means of a Gaussian encoder."""
+    model: str | None = None
+    """MODULE:FUNCTION from images to codes, importable from here."""
+    data: str | None = None
+    """Data set the model is scored on."""
+    metrics: str = "default"
+    """Names with commas between them, default, or all."""
+    protocol: str | None = None
+    """Published protocol, for the metrics that know it; METRIC=NAME,… sets it one by one."""
+    seeds: int = 1
+    """Score with so many seeds, and give mean and 95 % interval."""
+    preset: Literal["full", "fast"] = "full"
+    """Rows and draws: the study's sizes, or a fifth of them."""
+    sampler: Literal["table", "paper"] = "table"
+    """Where β-VAE, FactorVAE and unfairness scores take their samples from, for a model or a run:
+    the encoded rows, or the full grid as in their papers (slower)."""
+    out: str | None = None
+    """Where scores.json goes; by default the run's folder, else this one."""
+    options: Annotated[DataOptions, tyro.conf.arg(name="images")] = DataOptions()
+
+
+def run(words: list[str]) -> int:
+    flags = parse(Flags, words, "evaluate", DESCRIPTION)
+    given = [flags.run is not None, flags.codes is not None, flags.model is not None]
+    if sum(given) != 1:
+        raise ConfigError(
+            "score what? Give a run folder, or --codes FILE --factors FILE, "
+            "or --model MODULE:FUNCTION --data DATA"
+        )
+    from unweave import workflows
+
+    how: dict[str, Any] = {
+        "metrics": flags.metrics,
+        "protocol": protocols(flags.protocol),
+        "seeds": flags.seeds,
+        "preset": flags.preset,
+    }
+    if flags.run is not None:
+        folder = Path(flags.out) if flags.out else Path(flags.run)
+        scores = workflows.evaluate(flags.run, sampler=flags.sampler, **how)
+    elif flags.codes is not None:
+        folder = Path(flags.out or ".")
+        scores = workflows.evaluate_tables(flags.codes, flags.factors, flags.logvar, **how)
+    else:
+        assert flags.model is not None
+        folder = Path(flags.out or ".")
+        encode = find_function(flags.model)
+        if flags.data is None:
+            raise ConfigError("which images does the model encode? Add --data DATA")
+        data = load_data(flags.data, flags.options)
+        scores = workflows.evaluate_model(encode, data, sampler=flags.sampler, **how)
+    content = workflows.scores_to_json(scores)
+    path = folder if folder.suffix == ".json" else folder / "scores.json"
+    if flags.run is None or flags.out:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(path, json.dumps(content, indent=1) + "\n")
+    _output.say_scores(content)
+    _output.say(f"scores: {path}")
+    return 0
+
+
+def protocols(text: str | None) -> str | dict[str, str] | None:
+    """Read `locatello2019`, or `mig=chen2018,dci=eastwood2018`."""
+    if text is None or "=" not in text:
+        return text
+    pairs = [part.partition("=") for part in text.split(",")]
+    return {metric.strip(): name.strip() for metric, _, name in pairs}
+
+
+def find_function(place: str) -> Callable[..., Any]:
+    """Import MODULE:FUNCTION, looking in the current folder first."""
+    module_name, _, name = place.partition(":")
+    if not module_name or not name:
+        raise ConfigError(
+            f"--model expects MODULE:FUNCTION such as my_module:encode, found {place}"
+        )
+    sys.path.insert(0, str(Path.cwd()))
+    try:
+        module = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        if error.name != module_name.partition(".")[0] and error.name != module_name:
+            raise  # the module is there; something it imports is not
+        raise ConfigError(f"--model: no module named {module_name!r} here or installed") from None
+    found = getattr(module, name, None)
+    if not callable(found):
+        raise ConfigError(f"--model: {module_name} has no function {name!r}")
+    function: Callable[..., Any] = found
+    return function
