@@ -23,7 +23,7 @@ LAYERS = [
     {"runs"},
     {"training", "evaluation", "figures"},
     {"watchers"},
-    {"workflows"},
+    {"recipes", "workflows"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}

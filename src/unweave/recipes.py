@@ -1,0 +1,17 @@
+"""Settings found by measurement; docs/results/recipe.md shows the curves."""
+
+from unweave.config import Train
+from unweave.methods.beta_tcvae import BetaTCVAE
+from unweave.networks.quick64 import Quick64
+from unweave.optimizers import Adam
+
+
+def demo() -> Train:
+    """Return the default model: the best code that a few minutes on two cores give."""
+    return Train(
+        method=BetaTCVAE(beta=6, optimizer=Adam(2e-3, warmup_steps=200)),
+        architecture=Quick64(),
+        data="dsprites",
+        batch_size=256,
+        steps=4000,
+    )
