@@ -16,7 +16,8 @@ test: $(READY)
 	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 acceptance: $(READY)
-	$(BIN)/python -m pytest -m acceptance -n 2 --durations 0
+	$(BIN)/python -m pytest -m acceptance -n 2 --durations 0; outcome=$$?; \
+	$(BIN)/python tests/acceptance/write_table.py; exit $$outcome
 
 lint: $(READY)
 	$(BIN)/ruff check .
