@@ -39,7 +39,7 @@ def cache_key(files: Iterable[Path], *settings: object) -> str:
             about = file.stat()
         except OSError as error:
             raise DataError(f"cannot read {file}: {error.strerror or error}") from error
-        line = f"{file.resolve()}\0{about.st_size}\0{about.st_mtime_ns}\n"
+        line = f"{os.path.abspath(file)}\0{about.st_size}\0{about.st_mtime_ns}\n"
         digest.update(line.encode(errors="surrogateescape"))
     return digest.hexdigest()[:20]
 

@@ -73,7 +73,7 @@ def map_images(path: Path, name: str, shape: tuple[int, ...]) -> np.ndarray:
         dataset = find_dataset(file, name, path)
         check_images(dataset, shape, path)
         start = dataset.id.get_offset()
-        in_place = dataset.chunks is None and start is not None and file.userblock_size == 0
+        in_place = start is not None and file.userblock_size == 0  # no place: in chunks
     if in_place:
         return np.memmap(path, np.uint8, "r", start, shape)
 
