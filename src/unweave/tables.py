@@ -21,8 +21,8 @@ from unweave.errors import DataError
 MOST_CLASSES = 64
 """A column of floats with more distinct values than this is a continuous factor."""
 
-LARGEST = 1e100
-"""Squares of larger numbers would leave the range of floats."""
+LARGEST = 1e30
+"""Fourth powers of larger numbers, which some fits need, would leave the range of floats."""
 
 Continuous = bool | Sequence[bool] | Sequence[int] | Sequence[str] | None
 

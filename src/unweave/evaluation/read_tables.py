@@ -124,7 +124,7 @@ def _read_npz(path: Path, key: str | None, limit: int) -> NamedTable:
             )
         try:
             with archive.open(info) as file:
-                shape, dtype, size = _npy_header(file, label, limit)
+                size = _npy_header(file, label, limit)[2]
                 if size > info.file_size:
                     raise DataError(
                         f"{label}: the header promises {size} bytes of data, "
@@ -150,7 +150,8 @@ def _choose_key(members: dict[str, Any], key: str | None, path: Path) -> str:
     if len(usual) == 1:
         return usual[0]
     raise DataError(
-        f"{path} has several arrays: {', '.join(members)}. Say which one, e.g. key={next(iter(members), '')!r}."
+        f"{path} has several arrays: {', '.join(members)}. "
+        f"Say which one, e.g. key={next(iter(members), '')!r}."
     )
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.metrics._trees import boost
+from unweave.metrics._trees import boost_each
 from unweave.tables import FactorTable, standardize, varying_codes
 
 Rows = NDArray[np.int64]
@@ -32,13 +32,12 @@ def boosted_trees(
     codes: NDArray[np.float64], factors: FactorTable, train: Rows, test: Rows, seed: int
 ) -> Fitted:
     """Classify by boosted trees grown by LightGBM."""
-    columns, on_train, on_test = [], [], []
-    for index, size in enumerate(factors.sizes):
-        labels = factors.labels[:, index]
-        trees = boost(codes[train], labels[train], size, codes[test], seed=seed)
-        columns.append(trees.importance)
-        on_train.append((trees.train_prediction == labels[train]).mean())
-        on_test.append((trees.prediction == labels[test]).mean())
+    trees = boost_each(codes[train], factors.labels[train], factors.sizes, codes[test], seed=seed)
+    columns = [fitted.importance for fitted in trees]
+    on_train, on_test = [], []
+    for fitted, labels in zip(trees, factors.labels.T, strict=True):
+        on_train.append((fitted.train_prediction == labels[train]).mean())
+        on_test.append((fitted.prediction == labels[test]).mean())
     return Fitted(np.stack(columns, axis=1), np.array(on_test), np.array(on_train), "accuracy")
 
 

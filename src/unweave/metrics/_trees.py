@@ -13,6 +13,9 @@ quantiles of each code; codes that order the rows alike, up to reversal, share
 their importance equally instead of at random.
 """
 
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import lightgbm
@@ -37,10 +40,39 @@ class Boosted:
     prediction: NDArray[np.int64]
 
 
+def boost_each(
+    x: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    sizes: Sequence[int],
+    others: NDArray[np.float64],
+    *,
+    seed: int = 0,
+) -> list[Boosted]:
+    """Fit trees to each column of labels, several columns at a time.
+
+    LightGBM and numpy let go of Python's lock, so threads are enough; columns with
+    many classes start first, because they take longest.
+    """
+
+    def fit(index: int) -> Boosted:
+        return boost(x, labels[:, index], others, seed=seed)
+
+    longest_first = sorted(range(len(sizes)), key=lambda index: -sizes[index])
+    with ThreadPoolExecutor(min(usable_cores(), len(sizes))) as pool:
+        fitted = dict(zip(longest_first, pool.map(fit, longest_first), strict=True))
+    return [fitted[index] for index in range(len(sizes))]
+
+
+def usable_cores() -> int:
+    """Count the cores this process may use, or OMP_NUM_THREADS if that is fewer."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    wished = os.environ.get("OMP_NUM_THREADS", "")
+    return max(min(cores or 1, int(wished) if wished.isdigit() else 64), 1)
+
+
 def boost(
     x: NDArray[np.float64],
     labels: NDArray[np.int64],
-    classes: int,
     others: NDArray[np.float64],
     *,
     seed: int = 0,
@@ -71,7 +103,9 @@ def boost(
         gradient = np.ascontiguousarray(-residual.T, dtype=np.float32)
         finished = booster.update(fobj=lambda *_, g=gradient: (g, ones))
         leaves = np.asarray(
-            booster.predict(inputs, pred_leaf=True, start_iteration=turn, num_iteration=1)
+            booster.predict(
+                inputs, pred_leaf=True, start_iteration=turn, num_iteration=1, num_threads=1
+            )
         )
         if finished or leaves.size == 0:
             break
@@ -111,7 +145,8 @@ def _booster(x: NDArray[np.float64], classes: int, seed: int) -> lightgbm.Booste
             "deterministic": True,
             "force_col_wise": True,
             "seed": seed,
-            "num_threads": 0,  # OpenMP's own choice, so that OMP_NUM_THREADS counts
+            # A tree of a few thousand rows is too small to share; factors are, see `boost_each`.
+            "num_threads": 1,
         },
         data,
     )

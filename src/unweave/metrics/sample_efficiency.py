@@ -16,8 +16,8 @@ from unweave.errors import DataError
 from unweave.metrics import _protocol
 from unweave.metrics._logistic import fit_one_vs_rest
 from unweave.metrics._score import Score
-from unweave.metrics._trees import boost
-from unweave.tables import Continuous
+from unweave.metrics._trees import boost_each
+from unweave.tables import Continuous, FactorTable
 
 PROTOCOLS = {
     "locatello2019_lightgbm": "boosted trees, grown by LightGBM",
@@ -54,11 +54,9 @@ def sample_efficiency(
         )
     inputs = table.astype(np.float64)
     accuracy = np.zeros((2, len(known.sizes)))
-    for index, size in enumerate(known.sizes):
-        labels = known.labels[:, index]
-        for which, rows in enumerate((train[:few_rows], train)):
-            predicted = _predict(inputs, labels, size, rows, test, protocol, seed)
-            accuracy[which, index] = (predicted == labels[test]).mean()
+    for which, rows in enumerate((train[:few_rows], train)):
+        predicted = _predict(inputs, known, rows, test, protocol, seed)
+        accuracy[which] = (predicted == known.labels[test]).mean(axis=0)
     few, many = accuracy.mean(axis=1)
     return Score(
         "sample_efficiency",
@@ -78,15 +76,31 @@ def sample_efficiency(
 
 def _predict(
     inputs: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    classes: int,
+    factors: FactorTable,
     train: NDArray[np.int64],
     test: NDArray[np.int64],
     protocol: str,
     seed: int,
 ) -> NDArray[np.int64]:
+    """Predict every factor of the test rows, (row, factor)."""
     if protocol == "locatello2019_lightgbm":
-        return boost(inputs[train], labels[train], classes, inputs[test], seed=seed).prediction
+        labels = factors.labels[train]
+        fitted = boost_each(inputs[train], labels, factors.sizes, inputs[test], seed=seed)
+        return np.stack([trees.prediction for trees in fitted], axis=1)
+    columns = [
+        _cross_validated(inputs, factors.labels[:, index], size, train, test)
+        for index, size in enumerate(factors.sizes)
+    ]
+    return np.stack(columns, axis=1)
+
+
+def _cross_validated(
+    inputs: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    classes: int,
+    train: NDArray[np.int64],
+    test: NDArray[np.int64],
+) -> NDArray[np.int64]:
     penalties = np.logspace(-4, 4, 10)
     right = np.zeros(len(penalties))
     for fold in np.array_split(np.arange(len(train)), 5):

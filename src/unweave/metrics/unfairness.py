@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from unweave.metrics import _protocol
 from unweave.metrics._sampling import EncodedRows, Encoder, Grid, GridSampler
 from unweave.metrics._score import Score
-from unweave.metrics._trees import boost
+from unweave.metrics._trees import boost, boost_each
 from unweave.tables import Continuous, FactorTable
 
 PROTOCOLS = {"locatello2019_lightgbm": "boosted trees grown by LightGBM, 100 rows per value"}
@@ -58,9 +58,9 @@ def unfairness(
         test = np.arange(len(inputs))
     count = len(known.sizes)
     distance = np.zeros((count, count))
+    trees = boost_each(inputs[train], known.labels[train], known.sizes, inputs[test], seed=seed)
     for target, size in enumerate(known.sizes):
-        labels = known.labels[train, target]
-        predicted = boost(inputs[train], labels, size, inputs[test], seed=seed).prediction
+        predicted = trees[target].prediction
         for sensitive in range(count):
             if sensitive == target:
                 continue
@@ -97,7 +97,7 @@ def unfairness_of_model(
         sensitive = [j for j in range(count) if j != target]
         rows = [_changed(sampler.draw(interventions, rng), j, sampler.sizes[j]) for j in sensitive]
         inputs = [codes_of(sampler.look_up(r.reshape(-1, count))).astype(np.float64) for r in rows]
-        trees = boost(codes, factors[:, target], size, np.concatenate(inputs), seed=seed)
+        trees = boost(codes, factors[:, target], np.concatenate(inputs), seed=seed)
         ends = np.cumsum([len(part) for part in inputs])[:-1]
         for j, part in zip(sensitive, np.split(trees.prediction, ends), strict=True):
             distance[target, j] = _distance(part.reshape(sampler.sizes[j], interventions), size)

@@ -1,0 +1,116 @@
+"""Our fast fits against scikit-learn's, which they replace."""
+
+import numpy as np
+import pytest
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.feature_selection import mutual_info_classif
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import mutual_info_score, roc_auc_score
+from sklearn.svm import LinearSVC
+
+from unweave.metrics._information import measure_information
+from unweave.metrics._logistic import area_under_curve, fit_one_vs_rest
+from unweave.metrics._neighbours import neighbour_information
+from unweave.metrics._svm import fit_one_code
+from unweave.metrics._trees import boost, boost_each
+from unweave.tables import bin_equal_width, factor_table
+
+
+def labelled(rows: int, classes: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(classes, size=rows)
+    x = rng.standard_normal((rows, 4))
+    x[:, 0] += labels
+    x[:, 1] -= 0.5 * labels
+    return x, labels
+
+
+@pytest.mark.parametrize("balanced", [False, True])
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+def test_logistic_regression_is_liblinears(C: float, balanced: bool) -> None:
+    x, labels = labelled(400, 4)
+    ours = fit_one_vs_rest(x, labels, 4, C=C, balanced=balanced)
+    weights = 400 / (4 * np.bincount(labels))[labels] if balanced else None
+    for k in range(4):
+        model = LogisticRegression(C=C, solver="liblinear", tol=1e-10, max_iter=1000)
+        model.fit(x, labels == k, sample_weight=weights)
+        np.testing.assert_allclose(ours.weights[k, :-1], model.coef_[0], atol=1e-3)
+        np.testing.assert_allclose(ours.weights[k, -1], model.intercept_[0], atol=1e-3)
+
+
+def test_logistic_regression_of_many_columns_is_that_of_few(monkeypatch) -> None:
+    x, labels = labelled(200, 3)
+    expected = fit_one_vs_rest(x, labels, 3).weights
+    monkeypatch.setattr("unweave.metrics._logistic.LARGEST_PRODUCT", 10)
+    np.testing.assert_allclose(fit_one_vs_rest(x, labels, 3).weights, expected, atol=1e-9)
+
+
+@pytest.mark.parametrize("classes", [2, 3, 7])
+@pytest.mark.parametrize("scale", [0.3, 1.0, 20.0])
+def test_machine_on_one_code_is_liblinears(classes: int, scale: float) -> None:
+    x, labels = labelled(500, classes)
+    column = scale * x[:, 0] - 0.7
+    ours = fit_one_code(column, labels, classes)
+    model = LinearSVC(C=0.01, class_weight="balanced", dual=False, tol=1e-12, max_iter=100_000)
+    model.fit(column[:, None], labels)
+    if classes == 2:
+        ours = ours[1:]
+    np.testing.assert_allclose(ours[:, 0], model.coef_[:, 0], atol=1e-5)
+    np.testing.assert_allclose(ours[:, 1], model.intercept_, atol=1e-5)
+
+
+def test_area_under_the_curve_counts_ties_as_half() -> None:
+    rng = np.random.default_rng(0)
+    labels = rng.integers(3, size=200)
+    scores = rng.integers(5, size=(200, 3)).astype(float)
+    areas, present = area_under_curve(scores, labels)
+    expected = [roc_auc_score(labels == k, scores[:, k]) for k in range(3)]
+    np.testing.assert_allclose(areas, expected)
+    assert present.tolist() == [0, 1, 2]
+
+
+def test_information_is_that_of_pairwise_counting() -> None:
+    x, labels = labelled(600, 5)
+    factors = factor_table(np.stack([labels, labels % 2], axis=1))
+    ours = measure_information(x, factors, 20).mutual
+    for code in range(4):
+        for factor in range(2):
+            binned = bin_equal_width(x[:, code], 20)
+            expected = mutual_info_score(binned, factors.labels[:, factor])
+            assert ours[code, factor] == pytest.approx(expected, abs=1e-10)
+
+
+def test_information_by_neighbours_is_scikit_learns() -> None:
+    x, labels = labelled(800, 4)
+    for code in range(4):
+        column = x[:, code] / x[:, code].std()
+        ours = neighbour_information(column, labels, 10, np.random.default_rng(0))
+        expected = mutual_info_classif(column[:, None], labels, n_neighbors=10, random_state=0)[0]
+        assert ours == pytest.approx(expected, abs=1e-6)
+
+
+@pytest.mark.parametrize("classes", [2, 5])
+def test_boosted_trees_are_scikit_learns(classes: int) -> None:
+    x, labels = labelled(400, classes)
+    others, truth = labelled(300, classes, seed=1)
+    ours = boost(x, labels, others)
+    model = GradientBoostingClassifier(random_state=0).fit(x, labels)
+    np.testing.assert_allclose(ours.importance, model.feature_importances_, atol=0.02)
+    accuracy = (ours.prediction == truth).mean()
+    assert accuracy == pytest.approx(model.score(others, truth), abs=0.04)
+
+
+def test_trees_of_several_factors_are_those_of_each() -> None:
+    x, labels = labelled(200, 3)
+    both = np.stack([labels, labels[::-1]], axis=1)
+    together = boost_each(x, both, (3, 3), x[:20])
+    for index in range(2):
+        alone = boost(x, both[:, index], x[:20])
+        np.testing.assert_array_equal(together[index].importance, alone.importance)
+        np.testing.assert_array_equal(together[index].prediction, alone.prediction)
+
+
+def test_trees_without_anything_to_learn_predict_the_most_frequent_class() -> None:
+    fitted = boost(np.zeros((6, 2)), np.array([2, 2, 2, 5, 5, 1]), np.ones((3, 2)))
+    assert fitted.importance.tolist() == [0, 0]
+    assert fitted.prediction.tolist() == [2, 2, 2]
