@@ -1,5 +1,6 @@
 """Prepared files: made once, whole or not at all, by however many processes at once."""
 
+import errno
 import os
 import signal
 import subprocess
@@ -161,6 +162,15 @@ def test_a_full_disk_is_an_error_that_says_what_is_needed(tmp_path, monkeypatch)
     with pytest.raises(DataError, match=r"No space left on device. Set UNWEAVE_CACHE .* 3 MB free"):
         cached_array(tmp_path / "a.npy", (3_000_000,), BYTES, lambda array: None)
     assert not (tmp_path / "a.npy").exists()
+
+
+def test_a_disk_that_cannot_reserve_space_is_used_all_the_same(tmp_path, monkeypatch):
+    def unsupported(*_):
+        raise OSError(errno.EOPNOTSUPP, "Operation not supported")
+
+    monkeypatch.setattr(os, "posix_fallocate", unsupported, raising=False)
+    array = cached_array(tmp_path / "a.npy", (3,), BYTES, lambda array: array.fill(5))
+    assert array.tolist() == [5, 5, 5]
 
 
 def test_space_is_taken_before_it_is_filled(tmp_path):

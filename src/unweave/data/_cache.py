@@ -5,6 +5,7 @@ one of them work, and the result appears by a rename, whole or not at all. What 
 killed process left unfinished is cleared away by the next one.
 """
 
+import errno
 import hashlib
 import json
 import os
@@ -66,7 +67,11 @@ def new_array(path: Path, shape: tuple[int, ...], dtype: np.dtype) -> np.memmap:
     array = np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=shape)
     if hasattr(os, "posix_fallocate") and array.nbytes:
         with open(path, "r+b") as file:
-            os.posix_fallocate(file.fileno(), 0, os.path.getsize(path))
+            try:
+                os.posix_fallocate(file.fileno(), 0, os.path.getsize(path))
+            except OSError as error:
+                if error.errno not in (errno.EOPNOTSUPP, errno.EINVAL):  # some disks cannot
+                    raise
     return array
 
 
