@@ -63,6 +63,10 @@ SIZES = {
 }
 
 
+ALONE = (_protocol.CODES_ALONE, _protocol.POSTERIOR_ALONE)
+"""What metrics need that say something without any factor."""
+
+
 class Scores(dict[str, Score]):
     """Scores by metric, and the reasons why metrics are missing."""
 
@@ -104,7 +108,8 @@ def score(
 ) -> Scores:
     """Score codes by several metrics.
 
-    `metrics` is "default", "all", or names. `protocol` is one name for every
+    `metrics` is "default", "all", or names; without `factors` (None) the default is
+    what can be said of codes alone. `protocol` is one name for every
     metric that knows it, or a name per metric. `posterior` holds the means and
     log-variances of a Gaussian encoder for the metrics that need them. With
     several seeds a score is a mean, with a 95 % interval in its details.
@@ -112,11 +117,15 @@ def score(
     check_name(preset, PRESETS, "preset")
     if seeds < 1:
         raise ConfigError(f"seeds must be at least 1; found {seeds}.")
+    if factors is None and metrics in ("default", "all"):
+        metrics = [name for name in choose_metrics("all") if _module(name).NEEDS in ALONE]
     chosen = choose_metrics(metrics)
     protocols = _protocols(protocol, chosen)
     table = code_table(codes)
-    known = factor_table(factors, continuous=continuous, names=factor_names)
-    check_same_rows(table, known)
+    known = None
+    if factors is not None:
+        known = factor_table(factors, continuous=continuous, names=factor_names)
+        check_same_rows(table, known)
     tables = _Tables(table, known, posterior)
     result = Scores()
     for name in chosen:
@@ -195,7 +204,7 @@ def choose_metrics(metrics: str | Sequence[str]) -> list[str]:
 @dataclass(frozen=True)
 class _Tables:
     codes: NDArray[Any]
-    factors: FactorTable
+    factors: FactorTable | None
     posterior: tuple[Any, Any] | None
 
 
@@ -239,7 +248,9 @@ def _once(name: str, tables: _Tables, preset: Preset, protocol: str | None, seed
     if module.NEEDS == _protocol.SEVERAL_MODELS:
         raise DataError(f"{name} compares several models; call unweave.metrics.{name} with them.")
     rows = _rows(len(tables.codes), preset, "test_rows" in options, seed)
-    factors = tables.factors.rows(rows)
+    if tables.factors is None and module.NEEDS not in ALONE:
+        raise DataError(f"{name} needs factors, and none were given.")
+    factors = None if tables.factors is None else tables.factors.rows(rows)
     posterior = tables.posterior
     if posterior is not None:
         posterior = tuple(code_table(part, "posterior")[rows] for part in posterior)  # type: ignore[assignment]
