@@ -129,9 +129,7 @@ def test_a_common_shift_and_scale_change_nothing_either(name: str) -> None:
     assert after == pytest.approx(before, abs=tolerance(name))
 
 
-@pytest.mark.parametrize(
-    "name", ["mig", "mig_sup", "dcimig", "jemmig", "modularity", "irs", "mcc"]
-)
+@pytest.mark.parametrize("name", ["mig", "mig_sup", "dcimig", "jemmig", "modularity", "irs", "mcc"])
 def test_order_of_rows_does_not_matter(name: str) -> None:
     @examples(10)
     @given(st.integers(0, 10**6))
@@ -207,7 +205,10 @@ AWKWARD: dict[str, Callable[[Table, Table], tuple[Table, Table]]] = {
     "far codes": lambda c, f: (c + 1e9, f),
     "continuous factors": lambda c, f: (c, f + 0.1 * np.random.default_rng(0).random(f.shape)),
     "two classes": lambda c, f: (c, f % 2),
-    "rare class": lambda c, f: (c, np.concatenate([f[:, :1], (np.arange(len(f)) == 0)[:, None]], 1)),
+    "rare class": lambda c, f: (
+        c,
+        np.concatenate([f[:, :1], (np.arange(len(f)) == 0)[:, None]], 1),
+    ),
     "no rows": lambda c, f: (c[:0], f[:0]),
     "no codes": lambda c, f: (c[:, :0], f),
 }

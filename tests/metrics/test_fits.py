@@ -30,12 +30,22 @@ def labelled(rows: int, classes: int, seed: int = 0) -> tuple[np.ndarray, np.nda
 def test_logistic_regression_is_liblinears(C: float, balanced: bool) -> None:
     x, labels = labelled(400, 4)
     ours = fit_one_vs_rest(x, labels, 4, C=C, balanced=balanced)
-    weights = 400 / (4 * np.bincount(labels))[labels] if balanced else None
+    weight = "balanced" if balanced else None
     for k in range(4):
-        model = LogisticRegression(C=C, solver="liblinear", tol=1e-10, max_iter=1000)
-        model.fit(x, labels == k, sample_weight=weights)
+        model = LogisticRegression(
+            C=C, solver="liblinear", tol=1e-10, max_iter=1000, class_weight=weight
+        )
+        model.fit(x, labels == k)
         np.testing.assert_allclose(ours.weights[k, :-1], model.coef_[0], atol=1e-3)
         np.testing.assert_allclose(ours.weights[k, -1], model.intercept_[0], atol=1e-3)
+
+
+def test_logistic_regression_with_a_free_intercept_is_scikit_learns() -> None:
+    x, labels = labelled(400, 3)
+    ours = fit_one_vs_rest(x + 5, labels, 3, free_intercept=True)
+    model = LogisticRegression(tol=1e-10, max_iter=10_000).fit(x + 5, labels == 2)
+    np.testing.assert_allclose(ours.weights[2, :-1], model.coef_[0], atol=1e-3)
+    np.testing.assert_allclose(ours.weights[2, -1], model.intercept_[0], atol=1e-2)
 
 
 def test_logistic_regression_of_many_columns_is_that_of_few(monkeypatch) -> None:

@@ -36,9 +36,14 @@ def grouped() -> dict[tuple[str, str, str], list[dict[str, Any]]]:
 GROUPS = grouped()
 
 
+# What pure noise seems to know differs from draw to draw; these are cheap enough to
+# average over several.
+AVERAGED = {"modularity": 8}
+
+
 @functools.cache
-def standard(name: str) -> Any:
-    return representation(name, ROWS)
+def standard(name: str, seed: int = 7) -> Any:
+    return representation(name, ROWS, seed)
 
 
 def models(name: str) -> list[Any]:
@@ -51,7 +56,7 @@ def models(name: str) -> list[Any]:
     ]
 
 
-def our_score(name: str, metric: str, options: dict[str, Any]) -> Score:
+def our_score(name: str, metric: str, options: dict[str, Any], seed: int) -> Score:
     function = getattr(metrics, metric)
     if metric == "udr":
         return function(models(name), **options)
@@ -60,7 +65,9 @@ def our_score(name: str, metric: str, options: dict[str, Any]) -> Score:
         if metric == "jemmig":
             return function(given.mean, given.factors, logvar=given.logvar, **options)
         return function(given.mean, given.logvar, given.factors, **options)
-    codes, factors = standard(name).codes, standard(name).factors
+    codes, factors = standard(name, seed).codes, standard(name, seed).factors
+    if metric in AVERAGED:  # information of noise falls with the number of rows
+        codes, factors = codes[:10_000], factors[:10_000]
     bins = options.pop("binned_by_caller", None)
     if bins:  # this source cuts codes and factors into bins before it scores them
         codes = np.stack([bin_equal_width(c, bins) + 1 for c in codes.T], axis=1)
@@ -81,9 +88,10 @@ def compared(score: Score, row: dict[str, Any]) -> float:
 @pytest.mark.parametrize("group", GROUPS, ids=lambda group: "-".join(group))
 def test_score_is_that_of_the_reference(group: tuple[str, str, str]) -> None:
     name, metric, options = group
-    score = our_score(name, metric, json.loads(options))
+    draws = AVERAGED.get(metric, 1) if name in ("noise", "kminus1") else 1
+    scores = [our_score(name, metric, json.loads(options), 7 + draw) for draw in range(draws)]
     for row in GROUPS[group]:
-        found = compared(score, row)
+        found = np.mean([compared(score, row) for score in scores])
         assert abs(found - row["value"]) <= row["tolerance"], (row, found)
 
 

@@ -37,9 +37,9 @@ class FullGrid:
 
 
 def turned(images: np.ndarray) -> np.ndarray:
-    """Encode as rotated pairs, which no sampling metric scores at 0 or 1."""
+    """Encode as rotated pairs without the last code: no sampling metric gives 0 or 1."""
     factors = images[:, :, 0, 0].astype(np.int64)
-    return codes_of("rotated_pairs", factors, SIZES, np.random.default_rng(0))
+    return codes_of("rotated_pairs", factors, SIZES, np.random.default_rng(0))[:, :4]
 
 
 @pytest.mark.parametrize("name", ["beta_vae_score", "factor_vae_score", "unfairness"])
@@ -50,7 +50,7 @@ def test_table_and_model_agree_on_a_full_grid(name: str) -> None:
     options = {
         "beta_vae_score": {"train_features": 3000, "test_features": 2000},
         "factor_vae_score": {"train_votes": 3000, "test_votes": 3000},
-        "unfairness": {"train_rows": 900},
+        "unfairness": {"train_rows": 600},
     }[name]
     tables = [getattr(metrics, name)(codes, factors, seed=s, **options).value for s in range(3)]
     of_model = getattr(metrics, f"{name}_of_model")
@@ -119,7 +119,7 @@ def test_encoded_rows_keep_the_shape_of_the_request() -> None:
     codes_of_rows = EncodedRows(turned, data)
     rows = np.array([[5, 9, 5], [0, 1, 2]])
     np.testing.assert_allclose(codes_of_rows(rows)[0, 1], turned(data.images(np.array([9])))[0])
-    assert codes_of_rows(rows).shape == (2, 3, 5)
+    assert codes_of_rows(rows).shape == (2, 3, 4)
 
 
 def test_constant_codes_have_no_votes() -> None:

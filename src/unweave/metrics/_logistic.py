@@ -4,9 +4,9 @@ For class k with targets y = ±1, minimise
 
     ½‖w‖² + C Σ_i c_i log(1 + exp(-y_i w·x_i))
 
-where x ends in a constant 1. The penalty includes the intercept, as liblinear,
-the solver of the study by Locatello et al., does. Few columns make Newton's
-steps cheap: all Hessians come from one product of matrices.
+where x ends in a constant 1. The penalty includes the intercept unless told
+otherwise, as liblinear, the solver of the study by Locatello et al., does. Few
+columns make Newton's steps cheap: all Hessians come from one product of matrices.
 """
 
 from typing import Any
@@ -52,34 +52,52 @@ def fit_one_vs_rest(
     *,
     C: float = 1.0,
     balanced: bool = False,
+    free_intercept: bool = False,
     steps: int = 100,
 ) -> OneVsRest:
-    """Fit one classifier per class; `balanced` weighs rows by the rarity of their class."""
+    """Fit one classifier per class; `balanced` gives a class and the rest the same weight."""
     inputs = with_constant(x)
     targets = np.zeros((len(x), classes))
     targets[np.arange(len(x)), labels] = 1.0
     row_weights = _balanced_weights(targets) if balanced else np.ones((len(x), 1))
     weights = np.zeros((classes, inputs.shape[1]))
-    penalty = 1.0 / C
+    penalty = np.full(inputs.shape[1], 1.0 / C)
+    if free_intercept:
+        penalty[-1] = 0.0
     products = _column_products(inputs)
 
-    def objective(w: NDArray[np.float64]) -> NDArray[np.float64]:
+    def evaluate(w: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return each class's loss and every row's probabilities."""
         score = inputs @ w.T
-        loss = row_weights * (np.logaddexp(0.0, score) - targets * score)
-        return loss.sum(axis=0) + 0.5 * penalty * (w**2).sum(axis=1)
+        # One exponential of a number ≤ 0 serves both, and cannot overflow.
+        small = np.exp(-np.abs(score))
+        probability = np.where(score >= 0, 1.0, small) / (1 + small)
+        loss = row_weights * (np.maximum(score, 0) + np.log(1 + small) - targets * score)
+        return loss.sum(axis=0) + 0.5 * (penalty * w**2).sum(axis=1), probability
 
-    value = objective(weights)
+    value, probability = evaluate(weights)
     for _ in range(steps):
-        probability = expit(inputs @ weights.T)
         gradient = (row_weights * (probability - targets)).T @ inputs + penalty * weights
         if np.abs(gradient).max() <= 1e-6 * len(x) ** 0.5:
             break
         curvature = row_weights * probability * (1 - probability)
         hessians = _hessians(inputs, products, curvature)
-        hessians += (penalty + 1e-12) * np.eye(inputs.shape[1])
+        hessians += np.diag(penalty + 1e-12)
         step = np.linalg.solve(hessians, gradient[..., None])[..., 0]
-        weights, value, moved = _search(objective, weights, step, value)
-        if not moved:
+        # Halve the steps of the classes whose loss would rise.
+        length = np.ones(classes)
+        for _ in range(30):
+            tried, probability = evaluate(weights - length[:, None] * step)
+            worse = tried > value + 1e-12 * np.abs(value)
+            if not worse.any():
+                break
+            length = np.where(worse, length / 2, length)
+        else:
+            break
+        weights = weights - length[:, None] * step
+        gained = value - tried
+        value = tried
+        if not (gained > 1e-7 * np.maximum(np.abs(value), 1.0)).any():
             break
     return OneVsRest(weights)
 
@@ -136,9 +154,10 @@ def softmax_probabilities(model: Any, x: NDArray[np.float64], classes: int) -> N
 
 
 def _balanced_weights(targets: NDArray[np.float64]) -> NDArray[np.float64]:
-    counts = np.maximum(targets.sum(axis=0), 1.0)
-    present = int((targets.sum(axis=0) > 0).sum())
-    return (targets @ (len(targets) / (present * counts)))[:, None]
+    """Return weights, (row, class), that make each class as heavy as the rest."""
+    inside = np.maximum(targets.sum(axis=0), 1.0)
+    outside = np.maximum(len(targets) - targets.sum(axis=0), 1.0)
+    return len(targets) / 2 * (targets / inside + (1 - targets) / outside)
 
 
 def _column_products(inputs: NDArray[np.float64]) -> NDArray[np.float64] | None:
@@ -163,24 +182,3 @@ def _hessians(
     hessians[:, rows, columns] = flat
     hessians[:, columns, rows] = flat
     return hessians
-
-
-def _search(
-    objective: Any,
-    weights: NDArray[np.float64],
-    step: NDArray[np.float64],
-    value: NDArray[np.float64],
-) -> tuple[NDArray[np.float64], NDArray[np.float64], bool]:
-    """Halve each class's step until its loss falls."""
-    length = np.ones(len(weights))
-    for _ in range(30):
-        tried = objective(weights - length[:, None] * step)
-        worse = tried > value
-        if not worse.any():
-            break
-        length = np.where(worse, length / 2, length)
-    length = np.where(tried > value, 0.0, length)
-    weights = weights - length[:, None] * step
-    after = np.where(length > 0, tried, value)
-    moved = bool((value - after > 1e-7 * np.maximum(np.abs(value), 1.0)).any())
-    return weights, after, moved

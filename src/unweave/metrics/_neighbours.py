@@ -35,7 +35,8 @@ def neighbour_information(
     if not used.any():
         return 0.0
     kept = np.sort(column[used])
-    below = np.nextafter(radius[used], 0)
+    # Sums round, so the neighbour at the radius itself is kept out by a few last digits.
+    below = np.maximum(radius[used] - 4 * np.spacing(np.abs(column[used]) + radius[used]), 0.0)
     inside = np.searchsorted(kept, column[used] + below, side="right") - np.searchsorted(
         kept, column[used] - below, side="left"
     )

@@ -100,5 +100,7 @@ def _fit(
         model = fit_softmax(inputs, labels, C=1.0)
         return lambda x: softmax_probabilities(model, x, classes)
     penalty = 1e10 if protocol == "ridgeway2018" else 1.0
-    balanced = protocol == "carbonneau2022"
-    return fit_one_vs_rest(inputs, labels, classes, C=penalty, balanced=balanced).probabilities
+    scikit = protocol == "carbonneau2022"  # its solver leaves the intercept unpenalised
+    return fit_one_vs_rest(
+        inputs, labels, classes, C=penalty, balanced=scikit, free_intercept=scikit
+    ).probabilities
