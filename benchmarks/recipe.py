@@ -83,9 +83,7 @@ CANDIDATES: dict[str, Train] = {
         batch_size=256,
     ),
     "AnnealedVAE 25, quick64, batch 256, 2e-3": Train(
-        method=AnnealedVAE(
-            gamma=100, capacity="0:25:4000", optimizer=Adam(2e-3, warmup_steps=200)
-        ),
+        method=AnnealedVAE(gamma=100, capacity="0:25:4000", optimizer=Adam(2e-3, warmup_steps=200)),
         architecture=Quick64(),
         data="dsprites",
         batch_size=256,
@@ -134,6 +132,69 @@ def measure(
         }
 
 
+def read(path: Path) -> list[dict[str, Any]]:
+    """Return the measurements made so far."""
+    if not path.is_file():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def report(lines: list[dict[str, Any]]) -> str:
+    """Draw the curves and return the table of their ends as markdown."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    names = list(dict.fromkeys(line["candidate"] for line in lines))
+    figure, axes = plt.subplots(1, 2, figsize=(13, 5), layout="constrained")
+    table = ["| candidate | seeds | steps | MIG at the end | best MIG | ELBO | active | images/s |"]
+    table.append("|---|---|---|---|---|---|---|---|")
+    ends = []
+    for index, name in enumerate(names):
+        seeds = sorted({line["seed"] for line in lines if line["candidate"] == name})
+        curves = [
+            [line for line in lines if line["candidate"] == name and line["seed"] == seed]
+            for seed in seeds
+        ]
+        for curve in curves:
+            for axis, key in zip(axes, ("mig", "elbo"), strict=True):
+                axis.plot(
+                    [line["seconds"] for line in curve],
+                    [line[key] for line in curve],
+                    color=f"C{index % 10}",
+                    linestyle="-" if index < 10 else "--",
+                    label=name if curve is curves[0] else None,
+                )
+        last = [curve[-1] for curve in curves]
+        mean = {key: np.mean([line[key] for line in last]) for key in ("mig", "elbo", "step")}
+        rate = np.mean([line["images"] / line["seconds"] for line in last])
+        best = max(line["mig"] for curve in curves for line in curve)
+        each = ", ".join(f"{line['mig']:.2f}" for line in last)
+        active = ", ".join(str(line["active"]) for line in last)
+        row = f"| {name} | {len(seeds)} | {mean['step']:,.0f} | {each} | {best:.2f} | "
+        ends.append((mean["mig"], row + f"{mean['elbo']:.1f} | {active} | {rate:,.0f} |"))
+    axes[0].set(xlabel="seconds of training", ylabel="MIG, 20 bins, 10,000 images")
+    axes[1].set(xlabel="seconds of training", ylabel="ELBO, nats", ylim=(-250, None))
+    figure.legend(loc="outside lower center", ncols=2, fontsize=8)
+    figure.savefig(RESULTS / "recipe.png", dpi=110)
+    table += [row for _, row in sorted(ends, key=lambda end: -end[0])]
+    return "\n".join(table)
+
+
+def write_report(path: Path) -> None:
+    """Renew the measured part of docs/results/recipe.md; the words around it stay."""
+    page = RESULTS / "recipe.md"
+    start, end = "<!-- measured -->", "<!-- end of measured -->"
+    before, rest = page.read_text(encoding="utf-8").split(start)
+    after = rest.split(end)[1]
+    table = report(read(path))
+    page.write_text(
+        f"{before}{start}\n\n{table}\n\n![Curves](recipe.png)\n\n{end}{after}", encoding="utf-8"
+    )
+    print(table)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--seconds", type=float, default=240)
@@ -142,7 +203,11 @@ def main() -> None:
     parser.add_argument("--only", default="", help="candidates whose name contains this")
     parser.add_argument("--out", type=Path, default=RESULTS / "recipe.jsonl")
     parser.add_argument("--one", nargs=2, metavar=("NAME", "SEED"), help=argparse.SUPPRESS)
+    parser.add_argument("--report", action="store_true", help="write the page and stop")
     arguments = parser.parse_args()
+    if arguments.report:
+        write_report(arguments.out)
+        return
     if arguments.one:
         name, seed = arguments.one
         config = replace(CANDIDATES[name], seed=int(seed))
@@ -150,11 +215,7 @@ def main() -> None:
         for line in measure(name, config, data, arguments.seconds, arguments.threads):
             print(json.dumps(line, ensure_ascii=False), flush=True)
         return
-    known = set()
-    if arguments.out.is_file():
-        for text in arguments.out.read_text(encoding="utf-8").splitlines():
-            line = json.loads(text)
-            known.add((line["candidate"], line["seed"]))
+    known = {(line["candidate"], line["seed"]) for line in read(arguments.out)}
     for seed in range(arguments.seeds):
         for name in CANDIDATES:
             if arguments.only not in name or (name, seed) in known:

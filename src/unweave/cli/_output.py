@@ -52,13 +52,10 @@ def first_line(text: str | None) -> str:
 
 
 def paper_of(module: Any) -> str:
-    """Return the arXiv number in a module's docstring, or the sentence that cites the paper."""
+    """Return where a module's docstring says that its paper is to be found."""
     words = (module.__doc__ or "").split()
-    numbers = [word.strip(".,;()") for word in words if word.startswith("arXiv:")]
-    if numbers:
-        return numbers[0]
-    paragraphs = (module.__doc__ or "").split("\n\n")
-    return " ".join(paragraphs[1].split())[:60] if len(paragraphs) > 1 else ""
+    places = [w.strip(".,;()") for w in words if w.startswith(("arXiv:", "openreview:", "doi:"))]
+    return places[0] if places else ""
 
 
 def say_scores(scores: dict[str, Any]) -> None:

@@ -1,7 +1,7 @@
 """β-VAE: weigh the KL term to buy independence with fidelity.
 
 I. Higgins et al., "beta-VAE: Learning Basic Visual Concepts with a Constrained
-Variational Framework", ICLR 2017. Equation (4), negated:
+Variational Framework", ICLR 2017, openreview:Sy2fzU9gl. Equation (4), negated:
 
     E[-log p(x|z)] + β KL(q(z|x) ‖ p(z))
 

@@ -1,0 +1,42 @@
+"""The documentation says what is there."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from unweave import catalog
+from unweave.cli import VERBS
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def test_the_tables_of_the_readme_are_those_of_the_catalog():
+    spec = importlib.util.spec_from_file_location("make_tables", ROOT / "docs" / "make_tables.py")
+    make_tables = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make_tables)
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert make_tables.renewed(text) == text, "run: python docs/make_tables.py"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_links_lead_somewhere(page):
+    for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
+        if not target.startswith(("http:", "https:")):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_every_metric_and_data_set_is_documented():
+    metrics = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
+    data = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
+    assert [name for name in catalog.names("unweave.metrics") if f"`{name}`" not in metrics] == []
+    assert [name for name in catalog.names("unweave.data") if f"`{name}`" not in data] == []
+
+
+def test_commands_in_the_readme_name_verbs_that_exist():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    used = set(re.findall(r"^unweave (\w+)", text, flags=re.MULTILINE))
+    assert used
+    assert used <= set(VERBS)
