@@ -1,0 +1,204 @@
+"""Time every default metric against a straightforward reference, in one run.
+
+    python benchmarks/metrics.py [--reference-rounds 3] [--rows 10000]
+
+The table has 10 codes (5 noisy factors of dSprites, 5 of noise) and 5 factors. The
+references are what one writes first: a loop of `mutual_info_score`, one vote at a
+time, scikit-learn's classifiers. Boosting takes the same time every round, so the
+reference for DCI fits a few rounds and its time is scaled to 100.
+"""
+
+import argparse
+import os
+import platform
+import resource
+import time
+import warnings
+from collections.abc import Callable
+from datetime import date
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import mutual_info_score, roc_auc_score
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import LinearSVC
+
+from unweave import metrics
+from unweave.evaluation.score import score
+
+SIZES = (3, 6, 40, 32, 32)
+Table = NDArray[Any]
+
+
+def study_table(rows: int) -> tuple[Table, Table]:
+    """Draw dSprites factors; codes are their noisy values and as many codes of noise."""
+    rng = np.random.default_rng(0)
+    factors = np.stack([rng.integers(n, size=rows) for n in SIZES], axis=1)
+    n = np.array(SIZES)
+    values = (factors - (n - 1) / 2) / np.sqrt((n**2 - 1) / 12)
+    noise = rng.standard_normal((2, rows, 5))
+    return np.concatenate([values + 0.3 * noise[0], noise[1]], axis=1), factors
+
+
+def information_matrix(codes: Table, factors: Table) -> Table:
+    """Bin with numpy's histogram edges and count pair by pair."""
+    result = np.zeros((codes.shape[1], factors.shape[1]))
+    for i in range(codes.shape[1]):
+        edges = np.histogram(codes[:, i], 20)[1][:-1]
+        binned = np.digitize(codes[:, i], edges)
+        for j in range(factors.shape[1]):
+            result[i, j] = mutual_info_score(factors[:, j], binned)
+    return result
+
+
+def mig_reference(codes: Table, factors: Table) -> float:
+    information = np.sort(information_matrix(codes, factors), axis=0)
+    entropy = [mutual_info_score(column, column) for column in factors.T]
+    return float(np.mean((information[-1] - information[-2]) / entropy))
+
+
+def modularity_reference(codes: Table, factors: Table) -> float:
+    squares = information_matrix(codes, factors) ** 2
+    largest = squares.max(axis=1)
+    others = squares.sum(axis=1) - largest
+    return float(np.mean(1 - others / (largest * (squares.shape[1] - 1))))
+
+
+def beta_vae_reference(codes: Table, factors: Table) -> float:
+    rng = np.random.default_rng(0)
+    features, labels = [], []
+    for _ in range(15_000):
+        k = rng.integers(factors.shape[1])
+        first = rng.integers(len(codes), size=64)
+        second = np.array([rng.choice(rows_alike(factors, k, factors[i, k])) for i in first])
+        features.append(np.abs(codes[first] - codes[second]).mean(axis=0))
+        labels.append(k)
+    inputs, targets = np.array(features), np.array(labels)
+    model = OneVsRestClassifier(LogisticRegression(solver="liblinear"))
+    model.fit(inputs[:10_000], targets[:10_000])
+    return float(model.score(inputs[10_000:], targets[10_000:]))
+
+
+ALIKE: dict[tuple[int, int], Table] = {}
+
+
+def rows_alike(factors: Table, k: int, value: int) -> Table:
+    """Remember which rows share a value; without this the reference takes minutes."""
+    if (k, value) not in ALIKE:
+        ALIKE[k, value] = np.flatnonzero(factors[:, k] == value)
+    return ALIKE[k, value]
+
+
+def factor_vae_reference(codes: Table, factors: Table) -> float:
+    rng = np.random.default_rng(0)
+    variance = codes.var(axis=0, ddof=1)
+    votes = np.zeros((2, codes.shape[1], factors.shape[1]))
+    for part, count in enumerate((10_000, 5_000)):
+        for _ in range(count):
+            k = rng.integers(factors.shape[1])
+            value = rng.integers(SIZES[k])
+            rows = rng.choice(rows_alike(factors, k, value), 64)
+            votes[part, np.argmin(codes[rows].var(axis=0, ddof=1) / variance), k] += 1
+    majority = votes[0].argmax(axis=1)
+    return float(votes[1][np.arange(len(majority)), majority].sum() / votes[1].sum())
+
+
+def explicitness_reference(codes: Table, factors: Table) -> float:
+    train, test = split(codes)
+    scaled = (codes - codes[train].mean(axis=0)) / codes[train].std(axis=0)
+    areas = []
+    for labels in factors.T:
+        model = OneVsRestClassifier(LogisticRegression(solver="liblinear"))
+        model.fit(scaled[train], labels[train])
+        probability = model.predict_proba(scaled[test])
+        classes = np.eye(labels.max() + 1)[labels[test]]
+        areas.append(roc_auc_score(classes, probability))
+    return float(np.mean(areas))
+
+
+def sap_reference(codes: Table, factors: Table) -> float:
+    train, test = split(codes)
+    scores = np.zeros((codes.shape[1], factors.shape[1]))
+    for i in range(codes.shape[1]):
+        for j in range(factors.shape[1]):
+            model = LinearSVC(C=0.01, class_weight="balanced")
+            model.fit(codes[train, i : i + 1], factors[train, j])
+            scores[i, j] = model.score(codes[test, i : i + 1], factors[test, j])
+    ordered = np.sort(scores, axis=0)
+    return float(np.mean(ordered[-1] - ordered[-2]))
+
+
+def dci_reference(codes: Table, factors: Table, rounds: int) -> float:
+    """Return the seconds of 100 rounds, from those of a few."""
+    train, _ = split(codes)
+    start = time.perf_counter()
+    for labels in factors.T:
+        GradientBoostingClassifier(n_estimators=rounds).fit(codes[train], labels[train])
+    return (time.perf_counter() - start) * 100 / rounds
+
+
+def split(codes: Table) -> tuple[Table, Table]:
+    order = np.random.default_rng(0).permutation(len(codes))
+    border = round(len(codes) * 2 / 3)
+    return order[:border], order[border:]
+
+
+def timed(run: Callable[[], Any]) -> tuple[float, Any]:
+    start = time.perf_counter()
+    result = run()
+    return time.perf_counter() - start, result
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=10_000)
+    parser.add_argument("--reference-rounds", type=int, default=3)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    codes, factors = study_table(options.rows)
+    load = os.getloadavg()[0]
+    print(f"{date.today()}, {len(os.sched_getaffinity(0))} cores, {platform.machine()}, ", end="")
+    print(f"load before the run {load:.1f}; {options.rows} rows, 10 codes, 5 factors\n")
+    metrics.mig(codes[:100], factors[:100])  # imports are no part of the time
+    print("| metric | reference s | unweave s | ratio | reference | unweave |")
+    print("|---|---|---|---|---|---|")
+    references: dict[str, Callable[[Table, Table], float]] = {
+        "mig": mig_reference,
+        "modularity": modularity_reference,
+        "beta_vae_score": beta_vae_reference,
+        "factor_vae_score": factor_vae_reference,
+        "explicitness": explicitness_reference,
+        "sap": sap_reference,
+    }
+    for name, reference in references.items():
+        ALIKE.clear()
+        slow, expected = timed(lambda r=reference: r(codes, factors))  # type: ignore[misc]
+        function = getattr(metrics, name)
+        fast, found = min(
+            (timed(lambda f=function: f(codes, factors)) for _ in range(3)),  # type: ignore[misc]
+            key=lambda pair: pair[0],
+        )
+        row = f"| {name} | {slow:.2f} | {fast:.3f} | {slow / fast:.0f} | {expected:.4f} |"
+        print(f"{row} {found.value:.4f} |", flush=True)
+    slow = dci_reference(codes, factors, options.reference_rounds)
+    fast, found = timed(lambda: metrics.dci(codes, factors))
+    note = f"{options.reference_rounds} of 100 rounds, scaled"
+    print(f"| dci | {slow:.0f} ({note}) | {fast:.2f} | {slow / fast:.0f} | | {found.value:.4f} |")
+    whole, _ = timed(lambda: score(codes, factors))
+    print(f"\nwhole default set: {whole:.1f} s")
+    rng = np.random.default_rng(0)
+    many = rng.standard_normal((1_000_000, 64), dtype=np.float32)
+    labels = np.stack([rng.integers(n, size=1_000_000) for n in SIZES], axis=1)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for name in ("mig", "modularity", "mig_sup", "dcimig", "jemmig"):
+        seconds, _ = timed(lambda f=getattr(metrics, name): f(many, labels))  # type: ignore[misc]
+        print(f"{name} of 1,000,000 rows × 64 codes: {seconds:.1f} s")
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    print(f"memory beyond the tables ({(many.nbytes + labels.nbytes) >> 20} MB): {grown >> 10} MB")
+
+
+if __name__ == "__main__":
+    main()
