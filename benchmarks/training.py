@@ -2,12 +2,14 @@
 
     python benchmarks/training.py             # ten minutes; writes docs/results/training_speed.md
     python benchmarks/training.py --quick     # a first look, prints only
+    python benchmarks/training.py --networks  # the other networks as well
 
 Measures images per second of conv64 on dSprites, data included, for
 
 - our loop (`unweave.training.loop`) as `unweave train` runs it;
 - a plain loop: eager, NCHW, plain layers, Adam, a torch DataLoader, the C library's
   allocator as it comes; then the same loop with one thing changed after another;
+- our layers against plain ones, which matter less than the noise between processes;
 - encoding, which scoring needs, by a run and by the plain loop;
 - a product of two square matrices, the peak that fractions refer to.
 
@@ -64,9 +66,6 @@ class Sizes:
 FULL = Sizes(rounds=3, steps=40, encoded=8192)
 QUICK = Sizes(rounds=1, steps=15, encoded=1024)
 WARM_UP_STEPS = 5
-
-
-# What one process measures ----------------------------------------------------------------
 
 
 class Clock:
@@ -157,20 +156,39 @@ class PlainImages(Dataset[Tensor]):
         return DataLoader(self, batch_size=64, shuffle=True, drop_last=True)
 
 
-def plain_layers(networks: nn.Module) -> nn.Module:
-    """Turn our layers into torch's own, and ReLUs into ones that are not in place."""
+def plain_layers(networks: nn.Module, *, in_place: bool) -> nn.Module:
+    """Turn our layers into torch's own, and set whether ReLUs work in place."""
     for module in networks.modules():
         for kind in (nn.Conv2d, nn.ConvTranspose2d):
             if isinstance(module, kind):
                 module.__class__ = kind
         if isinstance(module, nn.ReLU):
-            module.inplace = False
+            module.inplace = in_place
     return networks
 
 
 def endless(loader: DataLoader[Tensor]) -> Iterator[Tensor]:
     while True:
         yield from loader
+
+
+def autoencoder(architecture: str) -> nn.ModuleList:
+    """Return encoder and decoder with our layers."""
+    settings = architecture_named(architecture)()
+    encoder = settings.encoder(IMAGE_SHAPE, 2 * LATENT_DIM)
+    return nn.ModuleList([encoder, settings.decoder(LATENT_DIM, IMAGE_SHAPE)])
+
+
+def plain_step(networks: nn.ModuleList, optimizer: torch.optim.Optimizer, images: Tensor) -> None:
+    """Make one step of β-VAE, written out."""
+    encoder, decoder = networks
+    mean, logvar = encoder(images).chunk(2, dim=1)
+    z = mean + (0.5 * logvar).exp() * torch.randn_like(mean)
+    error = binary_cross_entropy_with_logits(decoder(z), images, reduction="sum") / len(images)
+    kl = 0.5 * (mean.square() + logvar.exp() - 1 - logvar).sum(1).mean()
+    optimizer.zero_grad()
+    (error + 4 * kl).backward()
+    optimizer.step()
 
 
 def measure_plain_loop(
@@ -180,49 +198,53 @@ def measure_plain_loop(
     torch.set_num_threads(clock.threads)
     if allocator:
         devices.tune_allocator()
-    architecture = architecture_named("conv64")()
-    networks = nn.ModuleList(
-        [
-            architecture.encoder(IMAGE_SHAPE, 2 * LATENT_DIM),
-            architecture.decoder(LATENT_DIM, IMAGE_SHAPE),
-        ]
-    )
+    networks = autoencoder("conv64")
     if not our_layers:
-        plain_layers(networks)
+        plain_layers(networks, in_place=channels_last)
     if channels_last:
-        for module in networks.modules():
-            if isinstance(module, nn.ReLU):
-                module.inplace = True
         devices.place(networks, CPU)
     optimizer = torch.optim.Adam(networks.parameters(), lr=1e-4, fused=channels_last or None)
-    encoder, decoder = networks
     times = []
-    for _, images in zip(
-        range(WARM_UP_STEPS + sizes.steps), endless(PlainImages().loader()), strict=False
-    ):
-        mean, logvar = encoder(images).chunk(2, dim=1)
-        z = mean + (0.5 * logvar).exp() * torch.randn_like(mean)
-        error = binary_cross_entropy_with_logits(decoder(z), images, reduction="sum") / len(images)
-        kl = 0.5 * (mean.square() + logvar.exp() - 1 - logvar).sum(1).mean()
-        optimizer.zero_grad()
-        (error + 4 * kl).backward()
-        optimizer.step()
+    batches = endless(PlainImages().loader())
+    for _ in range(WARM_UP_STEPS + sizes.steps):
+        plain_step(networks, optimizer, next(batches))
         times.append(clock.now())
     return rate_of(times, 64)
+
+
+def measure_layers(clock: Clock, sizes: Sizes, architecture: str) -> float:
+    """Return how much faster steps are with our layers than with plain ones, all else equal.
+
+    The two alternate step by step in one process, which tells small gains from noise.
+    """
+    torch.set_num_threads(clock.threads)
+    devices.tune_allocator()
+    images = next(iter(PlainImages().loader()))
+    ours, plain = autoencoder(architecture), autoencoder(architecture)
+    seconds: list[list[float]] = []
+    players = []
+    for networks in (ours, plain_layers(plain, in_place=True)):
+        devices.place(networks, CPU)
+        players.append((networks, torch.optim.Adam(networks.parameters(), lr=1e-4, fused=True)))
+        seconds.append([])
+    for step in range(WARM_UP_STEPS + sizes.steps):
+        for (networks, optimizer), taken in zip(players, seconds, strict=True):
+            start = clock.now()
+            plain_step(networks, optimizer, images)
+            if step >= WARM_UP_STEPS:
+                taken.append(clock.now() - start)
+    return statistics.median(b / a for a, b in zip(*seconds, strict=True))
 
 
 def measure_plain_encoding(clock: Clock, sizes: Sizes) -> float:
     """Return images per second of a plain encoder fed by a DataLoader."""
     torch.set_num_threads(clock.threads)
-    encoder = plain_layers(architecture_named("conv64")().encoder(IMAGE_SHAPE, 2 * LATENT_DIM))
+    encoder = plain_layers(autoencoder("conv64")[0], in_place=False)
     times = []
     with torch.no_grad():
-        for _, images in zip(
-            range(WARM_UP_STEPS + sizes.encoded // 64),
-            endless(PlainImages().loader()),
-            strict=False,
-        ):
-            encoder(images)
+        batches = endless(PlainImages().loader())
+        for _ in range(WARM_UP_STEPS + sizes.encoded // 64):
+            encoder(next(batches))
             times.append(clock.now())
     return rate_of(times, 64)
 
@@ -255,6 +277,10 @@ def other_loop(architecture: str, data: str, batch_size: int) -> Callable[[Clock
     )
 
 
+def layers_of(architecture: str) -> Callable[[Clock, Sizes], float]:
+    return lambda clock, sizes: measure_layers(clock, sizes, architecture)
+
+
 PEAK = "matrix product"
 PLAIN = "plain loop"
 LADDER = {
@@ -267,6 +293,7 @@ LADDER = {
 }
 OURS = {"our loop, vae": conv64_loop("vae"), "our loop, beta_vae": conv64_loop("beta_vae")}
 ENCODING = {"plain encoding": measure_plain_encoding, "our encoding": measure_run_encoding}
+LAYERS = {f"layers of {name}": layers_of(name) for name in ("conv64", "quick64")}
 OTHERS = {
     f"{architecture} on {data}, batch {batch_size}": other_loop(architecture, data, batch_size)
     for architecture, data in [
@@ -283,11 +310,9 @@ CONTENDERS: dict[str, Callable[[Clock, Sizes], float]] = {
     **LADDER,
     **OURS,
     **ENCODING,
+    **LAYERS,
     **OTHERS,
 }
-
-
-# Counting ---------------------------------------------------------------------------------
 
 
 def products(network: nn.Sequential, inputs: Tensor) -> list[int]:
@@ -321,9 +346,6 @@ def operations_per_image(architecture: Architecture) -> tuple[int, int]:
     return training, 2 * sum(encoder)
 
 
-# The whole --------------------------------------------------------------------------------
-
-
 def in_own_process(contender: str, threads: int, clock: str, quick: bool) -> float:
     command = [sys.executable, __file__, "--contender", contender, "--threads", str(threads)]
     command += ["--clock", clock] + ["--quick"] * quick
@@ -334,7 +356,7 @@ def in_own_process(contender: str, threads: int, clock: str, quick: bool) -> flo
 
 
 def measure_all(
-    threads: list[int], clock: str, quick: bool, loads: list[float]
+    threads: list[int], clock: str, quick: bool, with_networks: bool, loads: list[float]
 ) -> dict[int, dict[str, list[float]]]:
     """Return the rates by threads and contender; append the load after each of them."""
     rates: dict[int, dict[str, list[float]]] = {count: {} for count in threads}
@@ -342,8 +364,8 @@ def measure_all(
     for number in range(rounds):
         for count in threads:
             for contender in CONTENDERS:
-                if contender in OTHERS and (count > min(threads) or number > 0):
-                    continue  # a table for orientation
+                if contender in OTHERS and not with_networks:
+                    continue
                 rate = in_own_process(contender, count, clock, quick)
                 rates[count].setdefault(contender, []).append(rate)
                 loads.append(os.getloadavg()[0])
@@ -393,17 +415,22 @@ def report(rates: dict[int, dict[str, list[float]]], clock: str, loads: list[flo
         f"load of the machine during the rounds {min(loads):.1f} to {max(loads):.1f}.",
         "",
         "Operations per image: two (a multiplication and an addition) for each weight and place",
-        "it is used at, three times (forward, gradient of the weights, gradient of the inputs) less",
-        "the gradient of the images, which nobody needs. Biases, ReLU, loss, Adam are not counted.",
+        "it is used at, three times (forward, gradient of the weights, gradient of the inputs)",
+        "less the gradient of the images, which nobody needs. Biases, ReLU, loss and Adam are not",
+        "counted.",
         f"Training conv64: {training / 1e6:.1f} MFLOP per image; encoding: {encoding / 1e6:.1f}.",
-        "",
-        f"Other networks in our loop, beta_vae, threads: {min(rates)}, one round:",
-        "",
-        "| network, data, batch | images/s |",
-        "|---|---|",
     ]
-    first = median[min(median)]
-    lines += [f"| {name} | {first[name]:.0f} |" for name in OTHERS if name in first]
+    lines += ["", "Our layers against plain ones, steps alternating in one process:"]
+    lines += [
+        f"{name} {of[name]:.2f} × (threads: {count})."
+        for count, of in median.items()
+        for name in LAYERS
+    ]
+    for count, of in median.items():
+        others = [f"| {name} | {of[name]:.0f} |" for name in OTHERS if name in of]
+        if others:
+            lines += ["", f"Other networks in our loop, beta_vae, threads: {count}", ""]
+            lines += ["| network, data, batch | images/s |", "|---|---|", *others]
     lines += ["", f"{processor()}, {os.cpu_count()} cores, torch {torch.__version__}."]
     return "\n".join(lines) + "\n"
 
@@ -421,6 +448,7 @@ def processor() -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="one short round; prints only")
+    parser.add_argument("--networks", action="store_true", help="the other networks as well")
     parser.add_argument("--clock", choices=["wall", "processor"], default="wall")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--contender", choices=CONTENDERS, help="measure one, in this process")
@@ -433,7 +461,7 @@ def main() -> None:
         return
     load_data("dsprites")  # rendered before anything is timed
     loads = [os.getloadavg()[0]]
-    rates = measure_all(options.threads, options.clock, options.quick, loads)
+    rates = measure_all(options.threads, options.clock, options.quick, options.networks, loads)
     text = report(rates, options.clock, loads)
     print(text)
     if not options.quick:
