@@ -118,8 +118,8 @@ def test_encoded_rows_keep_the_shape_of_the_request() -> None:
     data = FullGrid()
     codes_of_rows = EncodedRows(turned, data)
     rows = np.array([[5, 9, 5], [0, 1, 2]])
-    np.testing.assert_allclose(codes_of_rows(rows)[0, 1], turned(data.images(np.array([9])))[0])
-    assert codes_of_rows(rows).shape == (2, 3, 4)
+    np.testing.assert_allclose(codes_of_rows(rows)[:, 0, 1], turned(data.images(np.array([9])))[0])
+    assert codes_of_rows(rows).shape == (4, 2, 3)
 
 
 def test_constant_codes_have_no_votes() -> None:

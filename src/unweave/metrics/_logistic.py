@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit, softmax
 from scipy.stats import rankdata
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 LARGEST_PRODUCT = 20_000_000
 """Numbers held for products of columns; beyond it Hessians are made one by one."""
@@ -56,6 +57,20 @@ def fit_one_vs_rest(
     steps: int = 100,
 ) -> OneVsRest:
     """Fit one classifier per class; `balanced` gives a class and the rest the same weight."""
+    # Products this small gain nothing from threads, and lose much on a busy machine.
+    with threadpool_limits(1, "blas"):
+        return _fit_one_vs_rest(x, labels, classes, C, balanced, free_intercept, steps)
+
+
+def _fit_one_vs_rest(
+    x: NDArray[np.float64],
+    labels: NDArray[np.int64],
+    classes: int,
+    C: float,
+    balanced: bool,
+    free_intercept: bool,
+    steps: int,
+) -> OneVsRest:
     inputs = with_constant(x)
     targets = np.zeros((len(x), classes))
     targets[np.arange(len(x)), labels] = 1.0
@@ -138,7 +153,7 @@ def fit_softmax(
     model = LogisticRegression(
         C=C, class_weight="balanced" if balanced else None, max_iter=steps, tol=1e-4
     )
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), threadpool_limits(1, "blas"):
         warnings.simplefilter("ignore", ConvergenceWarning)
         return model.fit(x, labels)
 

@@ -156,26 +156,27 @@ class EncodedRows:
     def __init__(self, encode: Encoder, data: Grid) -> None:
         self.encode, self.data = encode, data
         self.place = np.full(len(data), -1, dtype=np.int64)
-        self.codes: NDArray[Any] | None = None
+        self.columns: NDArray[np.float64] | None = None
 
-    def __call__(self, rows: Rows) -> NDArray[Any]:
-        """Return codes, (…, code), of rows of any shape."""
+    def __call__(self, rows: Rows) -> NDArray[np.float64]:
+        """Return codes, (code, …), of rows of any shape."""
         new = np.unique(rows[self.place[rows] < 0])
         if len(new):
-            fresh = encode_rows(self.encode, self.data, new)
-            known = 0 if self.codes is None else len(self.codes)
+            fresh = encode_rows(self.encode, self.data, new).T.astype(np.float64)
+            known = 0 if self.columns is None else self.columns.shape[1]
             self.place[new] = known + np.arange(len(new))
-            self.codes = fresh if self.codes is None else np.concatenate([self.codes, fresh])
-        assert self.codes is not None
-        return self.codes[self.place[rows]]
+            parts = [fresh] if self.columns is None else [self.columns, fresh]
+            self.columns = np.concatenate(parts, axis=1)
+        assert self.columns is not None
+        return np.take(self.columns, self.place[rows], axis=1)
 
 
 class TableCodes:
-    """Codes of a table's rows."""
+    """Codes of a table's rows, kept column by column: one column fits into the cache."""
 
     def __init__(self, codes: NDArray[Any]) -> None:
-        self.codes = np.ascontiguousarray(codes, dtype=np.float64)
+        self.columns = np.ascontiguousarray(codes.T, dtype=np.float64)
 
-    def __call__(self, rows: Rows) -> NDArray[Any]:
-        """Return codes, (…, code), of rows of any shape."""
-        return self.codes[rows]
+    def __call__(self, rows: Rows) -> NDArray[np.float64]:
+        """Return codes, (code, …), of rows of any shape."""
+        return np.take(self.columns, rows, axis=1)

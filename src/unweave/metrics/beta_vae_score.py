@@ -44,7 +44,7 @@ RANGE = "1/K to 1 (carbonneau2022: 0 to 1)"
 FEWEST = 2
 """Rows that must share a value for it to be used."""
 
-CHUNK = 1 << 17
+CHUNK = 1 << 15
 """Pairs compared at once; their codes stay in the cache."""
 
 
@@ -135,7 +135,7 @@ def _features(
             chosen = places[start : start + step]
             first, second = sampler.pairs(factor, len(chosen) * pairs, rng)
             differences = np.abs(codes_of(first) - codes_of(second))
-            means = differences.reshape(len(chosen), pairs, -1).mean(axis=1, dtype=np.float64)
+            means = differences.reshape(-1, len(chosen), pairs).mean(axis=2).T
             if features is None:
                 features = np.zeros((count, means.shape[1]))
             features[chosen] = means

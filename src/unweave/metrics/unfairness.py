@@ -89,14 +89,14 @@ def unfairness_of_model(
     rng = np.random.default_rng(seed)
     sampler, codes_of = GridSampler(data), EncodedRows(encode, data)
     factors = sampler.draw(train_rows, rng)
-    codes = codes_of(sampler.look_up(factors)).astype(np.float64)
+    codes = codes_of(sampler.look_up(factors)).T
     count = len(sampler.sizes)
     distance = np.zeros((count, count))
     for target, size in enumerate(sampler.sizes):
         # One prediction for all sensitive factors: their rows are joined.
         sensitive = [j for j in range(count) if j != target]
         rows = [_changed(sampler.draw(interventions, rng), j, sampler.sizes[j]) for j in sensitive]
-        inputs = [codes_of(sampler.look_up(r.reshape(-1, count))).astype(np.float64) for r in rows]
+        inputs = [codes_of(sampler.look_up(r.reshape(-1, count))).T for r in rows]
         trees = boost(codes, factors[:, target], np.concatenate(inputs), seed=seed)
         ends = np.cumsum([len(part) for part in inputs])[:-1]
         for j, part in zip(sensitive, np.split(trees.prediction, ends), strict=True):
