@@ -1,6 +1,6 @@
 """burgess64: four narrow convolutions and three linear layers, for images of 64×64.
 
-The network of C. P. Burgess et al., 2018, arXiv:1804.03599, appendix A: four
+The network of C. P. Burgess et al., 2018, arXiv:1804.03599, supplement: four
 layers of 32 channels, kernel 4×4, stride 2, then two of 256 units, ReLU; the
 decoder is its mirror.
 """
