@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from unweave import catalog, devices
 from unweave.config import Train
 from unweave.data import FactorImages, load_data
 from unweave.errors import ConfigError, DataError
@@ -17,7 +19,7 @@ from unweave.networks import ImageShape, Networks, architecture_for
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.run_folder import RunFolder
 
-CHUNK = 512
+CHUNK = 128  # images; larger parts leave the processor's cache
 
 
 class Run:
@@ -60,7 +62,8 @@ class Run:
 
     @property
     def latent_dim(self) -> int:
-        return self.config.method.latent_dim
+        """Return how many numbers a code has."""
+        return self.config.method.code_size(self.nets)
 
     @property
     def scores(self) -> dict[str, Any]:
@@ -69,6 +72,8 @@ class Run:
 
     def encode(self, images: Any) -> np.ndarray:
         """Return the codes of images: float32 (row, code)."""
+        if not self.config.method.has_encoder:
+            raise ConfigError(f"{self._method_name} has no codes of images, only of rows of data")
         return self._in_chunks(
             self._as_images(images), lambda part: self.config.method.encode(self.nets, part)
         )
@@ -103,11 +108,15 @@ class Run:
     def encode_rows(self, rows: np.ndarray, data: FactorImages | None = None) -> np.ndarray:
         """Return the codes of rows of the data set, without holding all images at once."""
         data = data or self.data
+        method = self.config.method
+        if not method.has_encoder:
+            return method.encode_rows(self.nets, data, rows).float().cpu().numpy()
         parts = [self.encode(data.images(part)) for part in in_parts(rows)]
         return np.concatenate(parts)
 
     def decode(self, codes: Any) -> np.ndarray:
         """Return the images of codes: float32 (row, channel, height, width) in [0, 1]."""
+        self._check_decoder()
         codes = np.asarray(codes, dtype=np.float32)
         if codes.ndim != 2 or codes.shape[1] != self.latent_dim:
             raise DataError(f"expected codes (row, {self.latent_dim}), found shape {codes.shape}")
@@ -119,10 +128,11 @@ class Run:
 
     def sample(self, count: int, seed: int = 0) -> np.ndarray:
         """Return images decoded from the prior."""
+        self._check_decoder()
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
-            codes = self.config.method.sample_prior(count)
-        return self.decode(codes.numpy())
+            codes = self.config.method.sample_prior(self.nets, count)
+        return self.decode(codes.detach().cpu().numpy())
 
     def traverse(
         self,
@@ -164,6 +174,14 @@ class Run:
             f"{self.image_shape}, found shape {start.shape}"
         )
 
+    @property
+    def _method_name(self) -> str:
+        return catalog.name_of(self.config.method)
+
+    def _check_decoder(self) -> None:
+        if not self.config.method.has_decoder:
+            raise ConfigError(f"{self._method_name} has no decoder: it makes no images of codes")
+
     def _as_images(self, images: Any) -> np.ndarray:
         array = images.detach().cpu().numpy() if isinstance(images, Tensor) else np.asarray(images)
         if array.ndim != 4 or array.shape[1:] != self.image_shape:
@@ -179,10 +197,11 @@ class Run:
 
     @property
     def device(self) -> torch.device:
-        return next((p.device for p in self.nets.parameters()), torch.device("cpu"))
+        tensors = chain(self.nets.parameters(), self.nets.buffers())
+        return next((tensor.device for tensor in tensors), torch.device("cpu"))
 
     def _tensor(self, part: np.ndarray) -> Tensor:
-        return torch.from_numpy(np.ascontiguousarray(part)).to(self.device)
+        return devices.place_batch(torch.from_numpy(np.ascontiguousarray(part)), self.device)
 
     @contextmanager
     def _computing(self) -> Iterator[None]:
@@ -217,4 +236,7 @@ def load(folder: str | Path, device: str = "cpu") -> Run:
         nets.load_state_dict(tensors)
     except RuntimeError as error:
         raise DataError(f"{folder}: the stored networks do not fit the settings: {error}") from None
-    return Run(config, image_shape, nets.to(device), step=step, folder=run_folder)
+    # As in training: fast, and codes are the same to the last bit.
+    devices.tune_allocator()
+    devices.place(nets, devices.choose_device(device))
+    return Run(config, image_shape, nets, step=step, folder=run_folder)

@@ -90,6 +90,8 @@ class Pictures(Watcher):
     """Traversals and reconstructions at every evaluation, so that progress can be seen."""
 
     def evaluated(self, run: Run, step: int, diagnostics: dict[str, Any]) -> None:
+        if not run.config.method.has_decoder:
+            return
         folder = run.path / "figures" / "training"
         folder.mkdir(parents=True, exist_ok=True)
         traversals(run).save(folder / f"traversals-{step:07d}.png")

@@ -155,7 +155,9 @@ def scores_to_json(scores: "Scores") -> dict[str, Any]:
 
 
 def draw_figures(run: Run) -> list[Path]:
-    """Write the pictures of a run into its folder."""
+    """Write the pictures of a run into its folder; none if its method has no decoder."""
+    if not run.config.method.has_decoder:
+        return []
     folder = run.path / "figures"
     folder.mkdir(exist_ok=True)
     pictures = {

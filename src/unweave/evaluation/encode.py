@@ -39,7 +39,8 @@ def encode_run(run: Run, rows: int = ROWS, seed: int = 0) -> Encoded:
         if posterior is not None:
             means.append(posterior[0])
             logvars.append(posterior[1])
-        codes.append(run.encode(images))
+        has_encoder = run.config.method.has_encoder
+        codes.append(run.encode(images) if has_encoder else run.encode_rows(part, data))
         for name, value in run.terms(images, seed).items():
             terms[name] = terms.get(name, 0.0) + value * len(part) / len(chosen)
     return Encoded(

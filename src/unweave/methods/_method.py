@@ -9,8 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
 import torch
 
+from unweave.data import FactorImages
 from unweave.data._batches import Supervision, Unsupervised
 from unweave.errors import ConfigError
 from unweave.networks import Architecture, ImageShape, Networks
@@ -58,6 +60,10 @@ class Method(ABC):
     """Which batches it is fed."""
     main_knob: ClassVar[str] = ""
     """The setting that matters most."""
+    has_encoder: ClassVar[bool] = True
+    """Whether codes follow from images alone; if not, `encode_rows` reads them off the data."""
+    has_decoder: ClassVar[bool] = True
+    """Whether images can be made from codes."""
 
     def __post_init__(self) -> None:
         # So that BetaVAE(beta=4) and BetaVAE(beta="0:4:10000") can be written.
@@ -72,10 +78,17 @@ class Method(ABC):
     def networks(self, architecture: Architecture, image_shape: ImageShape) -> Networks:
         """Make the networks, with fresh weights."""
 
+    def fit(self, nets: Networks, data: FactorImages, seed: int) -> None:
+        """Set, before the first step, what is not learnt by steps; by default nothing.
+
+        What is set must be buffers or weights of `nets`, so that checkpoints hold it.
+        """
+        return
+
     @property
     @abstractmethod
     def players(self) -> dict[str, Player]:
-        """Return who plays, by name."""
+        """Return who plays, by name; with nobody to play there are no steps, only `fit`."""
 
     @abstractmethod
     def turns(self, nets: Networks, batch: Any, step: int) -> Iterator[Turn]:
@@ -92,11 +105,19 @@ class Method(ABC):
     def decode(self, nets: Networks, codes: Latents) -> Images:
         """Return images in [0, 1]."""
 
+    def encode_rows(self, nets: Networks, data: FactorImages, rows: np.ndarray) -> Latents:
+        """Return the codes of rows of a data set."""
+        return self.encode(nets, torch.from_numpy(data.images(rows)))
+
+    def code_size(self, nets: Networks) -> int:
+        """Return how many numbers a code has."""
+        return self.latent_dim
+
     def posterior(self, nets: Networks, images: Images) -> DiagonalGaussian | None:
         """Return q(z|x), if the method has one that is Gaussian."""
         return None
 
-    def sample_prior(self, count: int) -> Latents:
+    def sample_prior(self, nets: Networks, count: int) -> Latents:
         """Draw codes to generate from."""
         return torch.randn(count, self.latent_dim)
 

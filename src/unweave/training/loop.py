@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from unweave import devices
 from unweave.config import Machine, Train
 from unweave.data import FactorImages
 from unweave.errors import ConfigError, DataError, Stopped, UnweaveError
@@ -25,7 +26,7 @@ from unweave.methods import Loss, Player, Turn
 from unweave.networks import Networks, architecture_for
 from unweave.run_folder import RunFolder
 from unweave.runs import Run
-from unweave.training import checkpoint, devices
+from unweave.training import checkpoint
 from unweave.training.diagnostics import diagnose, diagnostic_images
 from unweave.training.record import Record
 
@@ -180,6 +181,10 @@ def _steps(
     images = diagnostic_images(held_out, config.seed)
     record = Record(folder.record_file, first_step)
     saved = time.monotonic()
+    if first_step == 0:
+        config.method.fit(nets, training, config.seed)
+    # With nobody to play only the last step is made, which writes what there is.
+    begin = first_step if optimizers else max(first_step, config.steps - 1)
 
     def save(step: int) -> None:
         nonlocal saved
@@ -192,7 +197,7 @@ def _steps(
         watcher.started(run, first_step)
     nets.train()
     with torch.random.fork_rng(devices=_cuda(device)), _stop_between_steps() as stop:
-        for step in range(first_step, config.steps):
+        for step in range(begin, config.steps):
             for turn in step_turns(run, training, device, step):
                 optimizers[turn.player].lower(turn.loss, step)
                 record.add(step, turn)
@@ -205,7 +210,7 @@ def _steps(
                 for watcher in watchers:
                     watcher.recorded(done, record.latest)
             if is_evaluation(done, config.steps, machine.evaluations):
-                diagnostics = diagnose(run, images)
+                diagnostics = diagnose(run, images) if config.method.has_encoder else {}
                 record.add_diagnostics(step, diagnostics)
                 for watcher in watchers:
                     watcher.evaluated(run, done, diagnostics)

@@ -1,0 +1,33 @@
+"""What methods with a decoder to pixels share."""
+
+from dataclasses import dataclass
+
+import torch
+
+from unweave.errors import ConfigError
+from unweave.methods._method import Method
+from unweave.networks import Networks
+from unweave.probability.likelihood import Likelihood, negative_log_likelihood
+from unweave.tensors import Images, Latents, Scalar
+
+
+@dataclass(frozen=True, kw_only=True)
+class Autoencoder(Method):
+    """A decoder from codes to logits of pixels; encoder and players are the paper's."""
+
+    likelihood: Likelihood = "bernoulli"
+    """How pixels are distributed around the decoder's output."""
+    pixel_scale: float = 0.1
+    """Standard deviation (gaussian) or mean absolute deviation (laplace) of a pixel."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.pixel_scale <= 0:
+            raise ConfigError(f"pixel_scale must be above 0, found {self.pixel_scale}")
+
+    def reconstruction(self, nets: Networks, z: Latents, images: Images) -> Scalar:
+        """Return −log p(x|z), summed over pixels, averaged over the batch."""
+        return negative_log_likelihood(self.likelihood, nets.decoder(z), images, self.pixel_scale)
+
+    def decode(self, nets: Networks, codes: Latents) -> Images:
+        return torch.sigmoid(nets.decoder(codes))
