@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from unweave import devices
 from unweave.config import Train
 from unweave.data import FactorImages, load_data
 from unweave.evaluation.encode import encode_run
@@ -37,7 +38,7 @@ from unweave.networks.mlp64 import MLP64
 from unweave.networks.quick64 import Quick64
 from unweave.optimizers import Adam
 from unweave.runs import Run
-from unweave.training import devices, loop
+from unweave.training import loop
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 MEASUREMENTS = 12

@@ -45,7 +45,8 @@ from unweave.data import load_data
 from unweave.methods import method_named
 from unweave.networks import Architecture, architecture_named
 from unweave.runs import Run
-from unweave.training import devices, loop
+from unweave import devices
+from unweave.training import loop
 
 REPORT = Path(__file__).parent.parent / "docs" / "results" / "training_speed.md"
 LATENT_DIM = 10

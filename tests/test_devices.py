@@ -11,10 +11,10 @@ import pytest
 import torch
 from torch import nn
 
+from unweave import devices
 from unweave.errors import ConfigError
 from unweave.networks import GaussianEncoder, Networks
 from unweave.networks.conv_any import ConvAny
-from unweave.training import devices
 
 CPU = torch.device("cpu")
 
@@ -75,7 +75,7 @@ def test_threads_are_set_or_left(own_threads):
 
 MEASURE_FAULTS = """
 import resource, sys, torch
-from unweave.training.devices import tune_allocator
+from unweave.devices import tune_allocator
 if sys.argv[1] == "tuned":
     assert tune_allocator() is True and tune_allocator() is True
 def fill_blocks(count):

@@ -14,7 +14,7 @@ ROOT = Path(unweave.__file__).parent
 LAYERS = [
     {"errors"},
     {"catalog", "schedules", "optimizers", "tensors", "tables", "files", "tensor_files"},
-    {"settings"},
+    {"settings", "devices"},
     {"probability", "data", "metrics"},
     {"networks"},
     {"methods"},

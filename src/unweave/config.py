@@ -3,16 +3,15 @@
 import hashlib
 import json
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from unweave import catalog
 from unweave.data import DataOptions
+from unweave.devices import DeviceName, Precision
 from unweave.errors import ConfigError
 from unweave.methods import Method, method_named
 from unweave.networks import Architecture, architecture_named
 from unweave.settings import from_plain, to_plain
-
-Precision = Literal["float32", "bfloat16"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,7 +59,7 @@ class Train:
 class Machine:
     """Where and how a run is executed; not part of what it computes."""
 
-    device: Literal["auto", "cpu", "cuda", "mps"] = "auto"
+    device: DeviceName = "auto"
     """Where to compute; auto takes a GPU if there is one."""
     threads: int | None = None
     """Threads of the processor; by default as many as it has cores."""

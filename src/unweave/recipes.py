@@ -4,12 +4,13 @@ from unweave.config import Train
 from unweave.methods.beta_tcvae import BetaTCVAE
 from unweave.networks.quick64 import Quick64
 from unweave.optimizers import Adam
+from unweave.schedules import constant
 
 
 def demo() -> Train:
     """Return the default model: the best code that a few minutes on two cores give."""
     return Train(
-        method=BetaTCVAE(beta=6, optimizer=Adam(2e-3, warmup_steps=200)),
+        method=BetaTCVAE(beta=constant(6), optimizer=Adam(2e-3, warmup_steps=200)),
         architecture=Quick64(),
         data="dsprites",
         batch_size=256,

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 import torch
 
-from unweave import catalog
+from unweave import catalog, devices
 from unweave.cli._output import paper_of
 from unweave.config import Machine, Train, from_json, to_json
 from unweave.methods import method_named
 from unweave.runs import Run, load
-from unweave.training import devices, loop
+from unweave.training import loop
 
 METHODS = catalog.names("unweave.methods")
 CPU = torch.device("cpu")

@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from torch import nn
 
 from unweave import catalog
+from unweave.devices import place
 from unweave.errors import ConfigError
 from unweave.networks import Architecture, architecture_for, architecture_named
 from unweave.networks.conv64 import Conv64
 from unweave.networks.conv_any import ConvAny
 from unweave.networks.quick64 import Quick64
-from unweave.training.devices import place
 
 NAMES = catalog.names("unweave.networks")
 ONLY_64 = {"burgess64", "conv64", "quick64"}

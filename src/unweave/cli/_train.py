@@ -8,8 +8,9 @@ import tyro
 from unweave import catalog
 from unweave.cli import _output
 from unweave.cli._parse import parse, take_name, take_option
-from unweave.config import Machine, Precision, Train
+from unweave.config import Machine, Train
 from unweave.data import DataOptions, load_data
+from unweave.devices import Precision
 from unweave.methods import Method, method_named
 from unweave.networks import architecture_named
 

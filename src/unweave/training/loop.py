@@ -144,6 +144,10 @@ def _train(
             folder.checkpoint_file.exists() or folder.previous_checkpoint_file.exists()
         ):
             first_step, warning = checkpoint.restore(folder, nets, _plain(optimizers))
+            if first_step > config.steps:
+                raise ConfigError(
+                    f"{folder.path} is at step {first_step} already, beyond {config.steps}"
+                )
             for watcher in watchers if warning else ():
                 watcher.warned(warning or "")
         run = Run(config, data.image_shape, nets, step=first_step, folder=folder, data=data)
