@@ -8,13 +8,12 @@ and the mean over factors; a factor left without a code counts 0.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import linear_sum_assignment
-from scipy.stats import rankdata
 
 from unweave.metrics import _protocol
+from unweave.metrics._correlation import correlations
 from unweave.metrics._score import Score
-from unweave.tables import Continuous, standardize
+from unweave.tables import Continuous
 
 PROTOCOLS = {
     "klindt2021": "Spearman's rank correlation (arXiv:2007.10930)",
@@ -57,10 +56,3 @@ def mcc(
             "correlation": correlation,
         },
     )
-
-
-def correlations(a: NDArray[Any], b: NDArray[Any], *, ranks: bool) -> NDArray[np.float64]:
-    """Return absolute correlations of the columns of two tables; constants have none."""
-    if ranks:
-        a, b = rankdata(a, axis=0), rankdata(b, axis=0)
-    return np.minimum(np.abs(standardize(a).T @ standardize(b)) / len(a), 1.0)

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from unweave.errors import DataError
 from unweave.metrics import _protocol
+from unweave.metrics._correlation import correlations
 from unweave.metrics._score import Score
-from unweave.metrics.mcc import correlations
 from unweave.tables import code_table, standardize, varying_codes
 
 PROTOCOLS = {
