@@ -223,6 +223,7 @@ def test_awkward_tables_give_a_finite_score_or_a_clear_error(name: str, kind: st
     for protocol in module.PROTOCOLS:
         if protocol in ("do2020", "hsu2023_discrete") or (name, protocol) in (
             ("dci", "locatello2019"),
+            ("dci", "locatello2019_exact"),  # the default, for tables as small as these
             ("sample_efficiency", "locatello2019_logistic"),
         ):
             continue

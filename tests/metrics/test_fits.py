@@ -110,6 +110,16 @@ def test_boosted_trees_are_scikit_learns(classes: int) -> None:
     assert accuracy == pytest.approx(model.score(others, truth), abs=0.04)
 
 
+def test_every_threshold_gives_scikit_learns_importances_at_any_size(monkeypatch) -> None:
+    monkeypatch.setattr("unweave.metrics._trees.EXACT_ROWS", 100)
+    x, labels = labelled(900, 6)
+    expected = GradientBoostingClassifier(random_state=0).fit(x, labels).feature_importances_
+    exact = boost(x, labels, x[:2], every_threshold=True).importance
+    np.testing.assert_allclose(exact, expected, atol=0.01)
+    # 255 thresholds spread importance a little further.
+    np.testing.assert_allclose(boost(x, labels, x[:2]).importance, expected, atol=0.05)
+
+
 def test_trees_of_several_factors_are_those_of_each() -> None:
     x, labels = labelled(200, 3)
     both = np.stack([labels, labels[::-1]], axis=1)

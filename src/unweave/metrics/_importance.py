@@ -1,5 +1,6 @@
 """Predictors of factors that say how much each code matters, for DCI."""
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -29,10 +30,22 @@ Predictor = Callable[[NDArray[np.float64], FactorTable, Rows, Rows, int], Fitted
 
 
 def boosted_trees(
-    codes: NDArray[np.float64], factors: FactorTable, train: Rows, test: Rows, seed: int
+    codes: NDArray[np.float64],
+    factors: FactorTable,
+    train: Rows,
+    test: Rows,
+    seed: int,
+    every_threshold: bool = False,
 ) -> Fitted:
     """Classify by boosted trees grown by LightGBM."""
-    trees = boost_each(codes[train], factors.labels[train], factors.sizes, codes[test], seed=seed)
+    trees = boost_each(
+        codes[train],
+        factors.labels[train],
+        factors.sizes,
+        codes[test],
+        seed=seed,
+        every_threshold=every_threshold,
+    )
     columns = [fitted.importance for fitted in trees]
     on_train, on_test = [], []
     for fitted, labels in zip(trees, factors.labels.T, strict=True):
@@ -125,6 +138,7 @@ def cross_validated_lasso(
 
 PREDICTORS: dict[str, Predictor] = {
     "locatello2019_lightgbm": boosted_trees,
+    "locatello2019_exact": functools.partial(boosted_trees, every_threshold=True),
     "locatello2019": scikit_boosted_trees,
     "eastwood2018": lasso,
     "eastwood2018_forest": random_forest,

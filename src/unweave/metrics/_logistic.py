@@ -155,6 +155,8 @@ def fit_softmax(
     )
     with warnings.catch_warnings(), threadpool_limits(1, "blas"):
         warnings.simplefilter("ignore", ConvergenceWarning)
+        # A factor may well have nearly as many values as there are rows.
+        warnings.filterwarnings("ignore", message="The number of unique classes")
         return model.fit(x, labels)
 
 

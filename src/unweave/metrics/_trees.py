@@ -8,9 +8,9 @@ residuals (constant Hessians make its gain that squared error); the Newton steps
 are taken here, because its own trees weigh rows by curvature and spread
 importance differently.
 
-Differs from scikit-learn: above `EXACT_ROWS` rows thresholds are chosen among 255
-quantiles of each code; codes that order the rows alike, up to reversal, share
-their importance equally instead of at random.
+Differs from scikit-learn: above `EXACT_ROWS` rows, unless every threshold is asked
+for, thresholds are chosen among 255 quantiles of each code; codes that order the
+rows alike, up to reversal, share their importance equally instead of at random.
 """
 
 import os
@@ -47,6 +47,7 @@ def boost_each(
     others: NDArray[np.float64],
     *,
     seed: int = 0,
+    every_threshold: bool = False,
 ) -> list[Boosted]:
     """Fit trees to each column of labels, several columns at a time.
 
@@ -55,7 +56,7 @@ def boost_each(
     """
 
     def fit(index: int) -> Boosted:
-        return boost(x, labels[:, index], others, seed=seed)
+        return boost(x, labels[:, index], others, seed=seed, every_threshold=every_threshold)
 
     longest_first = sorted(range(len(sizes)), key=lambda index: -sizes[index])
     with ThreadPoolExecutor(min(usable_cores(), len(sizes))) as pool:
@@ -77,6 +78,7 @@ def boost(
     *,
     seed: int = 0,
     rounds: int = 100,
+    every_threshold: bool = False,
 ) -> Boosted:
     """Fit trees to the labels and predict those of `others`."""
     present, dense = np.unique(labels, return_inverse=True)
@@ -87,7 +89,8 @@ def boost(
         most = present[np.bincount(dense).argmax()]
         return Boosted(np.zeros(x.shape[1]), np.full(len(x), most), np.full(len(others), most))
     inputs = np.ascontiguousarray(everything[:, codes])
-    booster = _booster(inputs[: len(x)], count, seed)
+    exact = every_threshold or len(x) <= EXACT_ROWS
+    booster = _booster(inputs[: len(x)], count, seed, bins=len(x) if exact else 255)
     # Scores are kept class by class, (class, row), which is also LightGBM's order.
     prior = np.log(np.bincount(dense) / len(x))
     scores = np.repeat(prior[:, None], total, axis=1)
@@ -124,8 +127,7 @@ def boost(
     )
 
 
-def _booster(x: NDArray[np.float64], classes: int, seed: int) -> lightgbm.Booster:
-    bins = len(x) if len(x) <= EXACT_ROWS else 255
+def _booster(x: NDArray[np.float64], classes: int, seed: int, bins: int) -> lightgbm.Booster:
     shared = {"verbosity": -1, "feature_pre_filter": False}
     data = lightgbm.Dataset(
         x, np.zeros(len(x)), params={**shared, "max_bin": max(bins, 2), "min_data_in_bin": 1}

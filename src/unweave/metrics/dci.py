@@ -23,6 +23,7 @@ from unweave.tables import Continuous
 
 PROTOCOLS = {
     "locatello2019_lightgbm": "the study's boosted trees, grown by LightGBM: many times faster",
+    "locatello2019_exact": "the same with every threshold tried: scikit-learn's importances",
     "locatello2019": "scikit-learn's GradientBoostingClassifier (arXiv:1811.12359)",
     "eastwood2018": "the authors' lasso, alpha 0.02 on standardised codes and factors",
     "eastwood2018_forest": "the authors' random forest, 10 regression trees of depth 12",
