@@ -31,3 +31,7 @@ class Autoencoder(Method):
 
     def decode(self, nets: Networks, codes: Latents) -> Images:
         return torch.sigmoid(nets.decoder(codes))
+
+    def diagnose(self, nets: Networks, images: Images) -> dict[str, Scalar]:
+        """Return how well images are decoded from their codes."""
+        return {"reconstruction": self.reconstruction(nets, self.encode(nets, images), images)}

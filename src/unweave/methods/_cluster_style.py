@@ -1,0 +1,107 @@
+"""What adversarial autoencoders with a cluster and a style share."""
+
+from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+
+from unweave.data._batches import Batch
+from unweave.errors import ConfigError
+from unweave.methods._autoencoder import Autoencoder
+from unweave.methods._discriminator import code_discriminator
+from unweave.methods._method import Loss, Player, Turn
+from unweave.networks import Architecture, ImageShape, Networks
+from unweave.optimizers import Adam
+from unweave.probability.adversarial import discriminator_loss, fooling_loss
+from unweave.probability.priors import sample_one_hot
+from unweave.schedules import Schedule, constant
+from unweave.tensors import Images, Latents
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusterStyleAutoencoder(Autoencoder):
+    """Probabilities y of clusters and a style z, each matched to its prior by its own judge."""
+
+    clusters: int = 16
+    """Number of clusters. Paper: 16 or 30 to cluster, 20 to reduce dimensions."""
+    adversarial_weight: Schedule = constant(5.0)
+    """Weight w of fooling the discriminators, against pixels that are summed."""
+    discriminator_width: int = 1000
+    """Units of each hidden layer of the discriminators. Paper: 1000."""
+    discriminator_depth: int = 2
+    """Hidden layers of the discriminators. Paper: 2."""
+    discriminator_optimizer: Adam = Adam(1e-4, betas=(0.5, 0.9))
+    """How the discriminators are updated."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.clusters < 2:
+            raise ConfigError(f"clusters must be 2 or more, found {self.clusters}")
+
+    @abstractmethod
+    def join(self, nets: Networks, y: Latents, z: Latents) -> Latents:
+        """Return the code: all that the decoder sees of cluster and style."""
+
+    @property
+    @abstractmethod
+    def joined_size(self) -> int:
+        """Return how many numbers the code has."""
+
+    def networks(self, architecture: Architecture, image_shape: ImageShape) -> Networks:
+        width, depth = self.discriminator_width, self.discriminator_depth
+        nets = Networks()
+        nets.encoder = architecture.encoder(image_shape, self.clusters + self.latent_dim)
+        nets.decoder = architecture.decoder(self.joined_size, image_shape)
+        nets.cluster_discriminator = code_discriminator(self.clusters, width, depth)
+        nets.style_discriminator = code_discriminator(self.latent_dim, width, depth)
+        return nets
+
+    @property
+    def players(self) -> dict[str, Player]:
+        judges = ("cluster_discriminator", "style_discriminator")
+        return {
+            "autoencoder": Player(("encoder", "decoder"), self.optimizer),
+            "discriminators": Player(judges, self.discriminator_optimizer),
+        }
+
+    def split(self, nets: Networks, images: Images) -> tuple[Latents, Latents]:
+        """Return the probabilities of clusters and the style."""
+        logits, z = nets.encoder(images).float().split([self.clusters, self.latent_dim], dim=1)
+        return logits.softmax(1), z
+
+    def autoencoder_loss(
+        self, nets: Networks, images: Images, y: Latents, z: Latents, step: int
+    ) -> Loss:
+        """Return what the autoencoder lowers."""
+        reconstruction = self.reconstruction(nets, self.join(nets, y, z), images)
+        fooling_y = fooling_loss(nets.cluster_discriminator(y))
+        fooling_z = fooling_loss(nets.style_discriminator(z))
+        return Loss(
+            reconstruction + self.adversarial_weight.at(step) * (fooling_y + fooling_z),
+            reconstruction=reconstruction,
+            fooling_cluster=fooling_y,
+            fooling_style=fooling_z,
+        )
+
+    def turns(self, nets: Networks, batch: Batch, step: int) -> Iterator[Turn]:
+        y, z = self.split(nets, batch.images)
+        yield Turn("autoencoder", self.autoencoder_loss(nets, batch.images, y, z, step))
+
+        one_hot = sample_one_hot(len(y), self.clusters, y.device)
+        judge_y, judge_z = nets.cluster_discriminator, nets.style_discriminator
+        cluster = discriminator_loss(judge_y(one_hot), judge_y(y.detach()))
+        style = discriminator_loss(judge_z(torch.randn_like(z)), judge_z(z.detach()))
+        yield Turn("discriminators", Loss(cluster + style, cluster=cluster, style=style))
+
+    def encode(self, nets: Networks, images: Images) -> Latents:
+        return self.join(nets, *self.split(nets, images))
+
+    def code_size(self, nets: Networks) -> int:
+        return self.joined_size
+
+    def sample_prior(self, nets: Networks, count: int) -> Latents:
+        y = sample_one_hot(count, self.clusters)
+        z = torch.randn(count, self.latent_dim)
+        device = next(nets.parameters()).device
+        return self.join(nets, y.to(device), z.to(device))

@@ -1,0 +1,32 @@
+"""AAE for clustering: a code of one cluster among many, and a style.
+
+A. Makhzani et al., "Adversarial Autoencoders", 2015, arXiv:1511.05644, section 5.
+The encoder puts out probabilities y of clusters and a style z; the decoder sees
+both. Two discriminators match them to a uniform one-hot and to N(0, I):
+
+    autoencoder      E[-log p(x|y, z)] - w E log D_y(y) - w E log D_z(z)
+    discriminators   -E log D(prior) - E log(1 - D(code)), for y and for z
+
+Differs from the paper: reconstruction and generator phases are one update of
+their weighted sum, as in `aae`.
+"""
+
+from dataclasses import dataclass
+
+import torch
+
+from unweave.methods._cluster_style import ClusterStyleAutoencoder
+from unweave.networks import Networks
+from unweave.tensors import Latents
+
+
+@dataclass(frozen=True, kw_only=True)
+class AAEClustering(ClusterStyleAutoencoder):
+    main_knob = "clusters"
+
+    @property
+    def joined_size(self) -> int:
+        return self.clusters + self.latent_dim
+
+    def join(self, nets: Networks, y: Latents, z: Latents) -> Latents:
+        return torch.cat([y, z], dim=1)

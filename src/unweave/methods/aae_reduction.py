@@ -1,0 +1,74 @@
+"""AAE for reducing dimensions: cluster heads apart from each other, plus a style.
+
+A. Makhzani et al., "Adversarial Autoencoders", 2015, arXiv:1511.05644, section 6.
+The code is the head of the image's cluster with its style around it,
+
+    r = Σ_k y_k c_k + z,
+
+and is all that the decoder sees. The losses are those of `aae_clustering`, plus a
+repulsion that ends at the distance η:
+
+    μ Σ_{i<j} max(0, η - ‖c_i - c_j‖)
+"""
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from unweave.errors import ConfigError
+from unweave.methods._cluster_style import ClusterStyleAutoencoder
+from unweave.methods._method import Loss, Player
+from unweave.networks import Architecture, ImageShape, Networks
+from unweave.tensors import Images, Latents, Scalar
+
+
+@dataclass(frozen=True, kw_only=True)
+class AAEReduction(ClusterStyleAutoencoder):
+    latent_dim: int = 2
+    """Number of dimensions of the code. Paper: 2 to look at, 10."""
+    head_distance: float = 5.0
+    """η, the distance beyond which two heads leave each other alone. A public port: 1."""
+    repulsion_weight: float = 10.0
+    """μ, weight of the repulsion."""
+
+    main_knob = "head_distance"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.head_distance <= 0:
+            raise ConfigError(f"head_distance must be above 0, found {self.head_distance}")
+
+    @property
+    def joined_size(self) -> int:
+        return self.latent_dim
+
+    def networks(self, architecture: Architecture, image_shape: ImageShape) -> Networks:
+        nets = super().networks(architecture, image_shape)
+        nets.heads = nn.Linear(self.clusters, self.latent_dim, bias=False)  # columns are heads
+        nn.init.normal_(nets.heads.weight)
+        return nets
+
+    @property
+    def players(self) -> dict[str, Player]:
+        owns = ("encoder", "decoder", "heads")
+        return super().players | {"autoencoder": Player(owns, self.optimizer)}
+
+    def join(self, nets: Networks, y: Latents, z: Latents) -> Latents:
+        r: Latents = nets.heads(y) + z
+        return r
+
+    def autoencoder_loss(
+        self, nets: Networks, images: Images, y: Latents, z: Latents, step: int
+    ) -> Loss:
+        loss = super().autoencoder_loss(nets, images, y, z, step)
+        repelled = repulsion(nets.heads.weight.T, self.head_distance)
+        return loss.plus(self.repulsion_weight * repelled, repulsion=repelled)
+
+
+def repulsion(heads: Tensor, distance: float) -> Scalar:
+    """Return Σ_{i<j} max(0, η − ‖c_i − c_j‖) of heads (cluster, dimension)."""
+    first, second = torch.triu_indices(len(heads), len(heads), offset=1)
+    # The root of 0 has no gradient; this much below it keeps one.
+    apart = ((heads[first] - heads[second]).square().sum(1) + 1e-8).sqrt()
+    return (distance - apart).clamp_min(0).sum()

@@ -1,0 +1,77 @@
+"""Cluster and style of the clustering adversarial autoencoder."""
+
+import math
+
+import pytest
+import torch
+
+from unweave.data._batches import Batch
+from unweave.errors import ConfigError
+from unweave.methods import _cluster_style
+from unweave.methods.aae_clustering import AAEClustering
+from unweave.networks.mlp64 import MLP64
+
+METHOD = AAEClustering(latent_dim=3, clusters=5, discriminator_width=16)
+BATCH = Batch(torch.rand(10, 1, 4, 4, generator=torch.Generator().manual_seed(0)), 100)
+
+
+def networks():
+    torch.manual_seed(0)
+    return METHOD.networks(MLP64(hidden=16), (1, 4, 4))
+
+
+def losses(nets):
+    torch.manual_seed(1)
+    return [turn.loss for turn in METHOD.turns(nets, BATCH, 0)]
+
+
+def test_the_order_of_the_clusters_means_nothing(monkeypatch):
+    # Every cluster twice, so that the samples of the prior are those of any order.
+    every_twice = torch.eye(5).repeat(2, 1)
+    monkeypatch.setattr(_cluster_style, "sample_one_hot", lambda *args: every_twice)
+    nets = networks()
+    before = losses(nets)
+    order = torch.tensor([3, 0, 4, 1, 2])
+    with torch.no_grad():
+        for part in (nets.encoder[-1].weight, nets.encoder[-1].bias):
+            part[:5] = part[:5][order]
+        for network in (nets.decoder, nets.cluster_discriminator):
+            network[0].weight[:, :5] = network[0].weight[:, :5][:, order]
+    y, _ = METHOD.split(nets, BATCH.images)
+    old_y, _ = METHOD.split(networks(), BATCH.images)
+    assert not torch.allclose(y, old_y)
+    for one, two in zip(before, losses(nets), strict=True):
+        assert one.total.item() == pytest.approx(two.total.item(), rel=1e-5)
+
+
+def test_the_code_is_the_probabilities_and_the_style():
+    nets = networks()
+    y, z = METHOD.split(nets, BATCH.images)
+    torch.testing.assert_close(y.sum(1), torch.ones(10))
+    assert torch.equal(METHOD.encode(nets, BATCH.images), torch.cat([y, z], dim=1))
+    assert METHOD.code_size(nets) == 8
+    assert torch.equal(METHOD.sample_prior(nets, 6)[:, :5].sum(1), torch.ones(6))
+
+
+def test_undecided_discriminators_give_the_losses_of_the_equilibrium():
+    nets = networks()
+    for network in (nets.cluster_discriminator, nets.style_discriminator):
+        for parameter in network.parameters():
+            torch.nn.init.zeros_(parameter)
+    autoencoder, discriminators = losses(nets)
+    assert autoencoder.terms["fooling_cluster"].item() == pytest.approx(math.log(2))
+    assert discriminators.terms["style"].item() == pytest.approx(2 * math.log(2))
+    assert discriminators.total.item() == pytest.approx(4 * math.log(2))
+
+
+def test_the_discriminators_losses_have_no_path_to_the_encoder():
+    nets = networks()
+    _, discriminators = losses(nets)
+    discriminators.total.backward()
+    assert all(p.grad is None for p in nets.encoder.parameters())
+    assert all(p.grad is not None for p in nets.cluster_discriminator.parameters())
+
+
+def test_one_cluster_is_refused():
+    with pytest.raises(ConfigError, match="clusters must be 2"):
+        AAEClustering(clusters=1)
