@@ -8,14 +8,20 @@ import numpy as np
 import pytest
 import torch
 
-from unweave import catalog, devices
+from unweave import catalog, devices, workflows
 from unweave.cli._output import paper_of
 from unweave.config import Machine, Train, from_json, to_json
+from unweave.errors import ConfigError
+from unweave.evaluation.encode import encode_run
 from unweave.methods import method_named
 from unweave.runs import Run, load
 from unweave.training import loop
 
 METHODS = catalog.names("unweave.methods")
+LEARNING = [name for name in METHODS if method_named(name)().players]
+BASELINES = [name for name in METHODS if name not in LEARNING]
+ENCODING = [name for name in METHODS if method_named(name).has_encoder]
+DECODING = [name for name in METHODS if method_named(name).has_decoder]
 CPU = torch.device("cpu")
 
 
@@ -55,7 +61,7 @@ def quiet() -> Machine:
     return Machine(evaluations=1, checkpoint_seconds=0.0)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", LEARNING)
 def test_each_turn_moves_exactly_its_players_networks(name, toy):
     run, optimizers = set_up(name, toy)
     players_seen = set()
@@ -67,7 +73,7 @@ def test_each_turn_moves_exactly_its_players_networks(name, toy):
     assert players_seen == set(run.config.method.players)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", LEARNING)
 def test_terms_are_finite_scalars(name, toy):
     run, optimizers = set_up(name, toy)
     for step in range(3):
@@ -94,7 +100,7 @@ def test_same_seed_same_record_and_resumed_equals_uninterrupted(name, toy, quiet
     assert terms == [line for line in resumed.folder.record() if "player" in line]
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", LEARNING)
 def test_another_seed_gives_another_record(name, toy, quiet, tmp_path):
     one = loop.start(config_for(name), toy, tmp_path / "one", quiet)
     two = loop.start(config_for(name, seed=1), toy, tmp_path / "two", quiet)
@@ -102,6 +108,20 @@ def test_another_seed_gives_another_record(name, toy, quiet, tmp_path):
 
 
 @pytest.mark.parametrize("name", METHODS)
+def test_a_run_loads_back_with_the_codes_of_its_rows(name, toy, quiet, tmp_path):
+    trained = loop.start(config_for(name), toy, tmp_path / "run", quiet)
+    run = load(tmp_path / "run")
+    codes = run.encode_rows(np.arange(5))
+    assert codes.shape == (5, run.latent_dim)
+    assert codes.dtype == np.float32
+    np.testing.assert_array_equal(codes, trained.encode_rows(np.arange(5)))
+    if name in ENCODING:
+        np.testing.assert_array_equal(codes, run.encode(toy.images(np.arange(5))))
+    encoded = encode_run(run, rows=20)
+    assert encoded.codes.shape == (20, run.latent_dim)
+
+
+@pytest.mark.parametrize("name", DECODING)
 def test_a_run_loads_back_and_encodes_decodes_samples_traverses(name, toy, quiet, tmp_path):
     trained = loop.start(config_for(name), toy, tmp_path / "run", quiet)
     run = load(tmp_path / "run")
@@ -118,6 +138,34 @@ def test_a_run_loads_back_and_encodes_decodes_samples_traverses(name, toy, quiet
     assert run.traverse(images[0], steps=7).shape == (size, 7, *toy.image_shape)
 
 
+@pytest.mark.parametrize("name", BASELINES)
+def test_a_baseline_takes_no_turn_and_leaves_a_whole_run(name, toy, quiet, tmp_path):
+    run = loop.start(config_for(name, steps=20_000), toy, tmp_path / "run", quiet)
+    assert not [line for line in run.folder.record() if "player" in line]
+    assert run.folder.status()["state"] == "done"
+    assert run.folder.networks_file.is_file()
+    assert run.folder.checkpoint_file.is_file()
+    assert run.step == load(tmp_path / "run").step == 20_000
+
+
+@pytest.mark.parametrize("name", sorted(set(METHODS) - set(DECODING)))
+def test_without_a_decoder_images_are_refused_and_no_picture_is_drawn(name, toy, tmp_path):
+    run = workflows.train_config(
+        config_for(name), toy, tmp_path / "run", evaluate=False, progress=False
+    )
+    assert not list((run.path / "figures").rglob("*.png"))
+    for wish in (lambda: run.sample(2), lambda: run.decode(run.encode_rows(np.arange(2)))):
+        with pytest.raises(ConfigError, match=f"{name} has no decoder"):
+            wish()
+
+
+@pytest.mark.parametrize("name", sorted(set(METHODS) - set(ENCODING)))
+def test_without_an_encoder_images_are_refused(name, toy, quiet, tmp_path):
+    run = loop.start(config_for(name), toy, tmp_path / "run", quiet)
+    with pytest.raises(ConfigError, match=f"{name} has no codes of images"):
+        run.encode(toy.images([0]))
+
+
 @pytest.mark.parametrize("name", METHODS)
 def test_settings_survive_json(name):
     config = config_for(name)
@@ -130,17 +178,22 @@ def test_a_method_is_documented(name):
     method = method_named(name)
     assert module.__doc__.count("\n\n") >= 1, "say what it is, then cite the paper"
     assert paper_of(module), "say where the paper is: arXiv:…, openreview:… or doi:…"
-    assert method.main_knob in {f.name for f in dataclasses.fields(method)}
+    # Only a baseline may have nothing to turn.
+    knobs = {f.name for f in dataclasses.fields(method)} | ({""} if name in BASELINES else set())
+    assert method.main_knob in knobs
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", ENCODING)
 def test_a_method_trains_on_color_images_of_odd_size(name, quiet, tmp_path):
     from unweave.data import from_arrays
 
     rng = np.random.default_rng(0)
     data = from_arrays(rng.integers(0, 256, size=(40, 20, 27, 3), dtype=np.uint8))
     run = loop.start(config_for(name, data="arrays"), data, tmp_path / "run", quiet)
-    assert run.decode(run.encode(data.images([0, 1]))).shape == (2, 3, 20, 27)
+    codes = run.encode(data.images([0, 1]))
+    assert codes.shape == (2, run.latent_dim)
+    if name in DECODING:
+        assert run.decode(codes).shape == (2, 3, 20, 27)
 
 
 def test_unknown_method_names_the_nearest():

@@ -1,0 +1,65 @@
+"""Ground truth: the factors themselves are the code; a baseline.
+
+A baseline of the β-VAE paper, openreview:Sy2fzU9gl: the most that a metric gives.
+Codes are read off the rows of the data set, by index or value as they are stored
+there; there is no encoder of images, no decoder and no step.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from unweave.data import FactorImages
+from unweave.data._batches import Unsupervised
+from unweave.errors import ConfigError, DataError
+from unweave.methods._baseline import Baseline
+from unweave.networks import Architecture, ImageShape, Networks
+from unweave.tensors import Images, Latents
+
+
+class EveryFactor(Unsupervised):
+    """All factors of every image."""
+
+
+class FactorCount(nn.Module):
+    """How many factors the data set has, kept with the run."""
+
+    count: Tensor
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("count", torch.zeros((), dtype=torch.int64))
+
+
+@dataclass(frozen=True, kw_only=True)
+class GroundTruth(Baseline):
+    latent_dim: int = 10
+    """Not used: the code has as many dimensions as the data set has factors."""
+
+    supervision = EveryFactor()
+    has_encoder = False
+    has_decoder = False
+
+    def networks(self, architecture: Architecture, image_shape: ImageShape) -> Networks:
+        nets = Networks()
+        nets.factors = FactorCount()
+        return nets
+
+    def fit(self, nets: Networks, data: FactorImages, seed: int) -> None:
+        if not data.factor_names:
+            raise DataError(f"ground_truth needs factors, and {data.name} has none")
+        nets.factors.count.fill_(len(data.factor_names))
+
+    def encode_rows(self, nets: Networks, data: FactorImages, rows: np.ndarray) -> Latents:
+        return torch.from_numpy(data.factors(rows).astype(np.float32))
+
+    def encode(self, nets: Networks, images: Images) -> Latents:
+        raise ConfigError("ground_truth has no codes of images, only of rows of data")
+
+    def decode(self, nets: Networks, codes: Latents) -> Images:
+        raise ConfigError("ground_truth has no decoder: it makes no images of codes")
+
+    def code_size(self, nets: Networks) -> int:
+        return int(nets.factors.count)
