@@ -22,11 +22,11 @@ from unweave.schedules import Schedule, constant
 
 @dataclass(frozen=True, kw_only=True)
 class BetaTCVAE(GaussianVAE):
-    alpha: float = 1.0
+    alpha: Schedule = constant(1.0)
     """Weight of the mutual information between image and code. Paper: 1."""
     beta: Schedule = constant(6.0)
     """Weight of the total correlation, the term meant to disentangle. Paper: 6 on dSprites."""
-    gamma: float = 1.0
+    gamma: Schedule = constant(1.0)
     """Weight of the dimension-wise KL to the prior. Paper: 1."""
     estimator: Estimator = "stratified"
     """How q(z) is estimated from a batch; weighted is the paper's default."""
@@ -42,14 +42,14 @@ class BetaTCVAE(GaussianVAE):
         parts = split_kl(z, q, batch.population, self.estimator)
         kl = q.kl_to_prior().sum(1).mean()
 
-        beta = self.beta.at(step)
-        if self.analytic_kl and self.alpha == self.gamma:
-            penalty = self.alpha * kl + (beta - self.alpha) * parts.total_correlation
+        alpha, beta, gamma = self.alpha.at(step), self.beta.at(step), self.gamma.at(step)
+        if self.analytic_kl and alpha == gamma:
+            penalty = alpha * kl + (beta - alpha) * parts.total_correlation
         else:
             penalty = (
-                self.alpha * parts.mutual_information
+                alpha * parts.mutual_information
                 + beta * parts.total_correlation
-                + self.gamma * parts.dimension_kl
+                + gamma * parts.dimension_kl
             )
         return Loss(
             reconstruction + penalty,
