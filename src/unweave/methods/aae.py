@@ -1,6 +1,6 @@
 """AAE: an autoencoder whose codes a discriminator cannot tell from a prior.
 
-A. Makhzani et al., "Adversarial Autoencoders", 2015, arXiv:1511.05644:
+A. Makhzani et al., "Adversarial Autoencoders", 2015, arXiv:1511.05644. Figure 1:
 
     autoencoder     E[-log p(x|z)] - w E log D(z)
     discriminator   -E_{p(z)} log D(z) - E log(1 - D(z))

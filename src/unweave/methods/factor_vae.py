@@ -1,4 +1,4 @@
-"""FactorVAE: a discriminator estimates the total correlation that is penalized.
+"""FactorVAE: a discriminator estimates the total correlation that is penalised.
 
 H. Kim & A. Mnih, "Disentangling by Factorising", ICML 2018, arXiv:1802.05983.
 Equation (2), negated; the turns follow Algorithm 2:

@@ -1,6 +1,6 @@
 """Ground truth: the factors themselves are the code; a baseline.
 
-A baseline of the β-VAE paper, openreview:Sy2fzU9gl: the most that a metric gives.
+A baseline of the β-VAE paper, openreview:Sy2fzU9gl, and the most a metric can give.
 Codes are read off the rows of the data set, by index or value as they are stored
 there; there is no encoder of images, no decoder and no step.
 """

@@ -15,7 +15,7 @@ decay is set against that scale; the recorded reconstruction is the sum.
 
 Differs from the paper: gradients are not clipped, weight decay also reaches
 biases, and the networks are those of `--architecture`, which have no instance
-normalization.
+normalisation.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,7 @@
 """Untrained VAE: the means of an encoder with random weights; a baseline.
 
-A baseline of the β-VAE paper, openreview:Sy2fzU9gl: what the network itself gives
-before it has learnt anything. There are no steps.
+A baseline of the β-VAE paper, openreview:Sy2fzU9gl. It shows what a network gives
+by its form alone, before it has learnt anything. There are no steps.
 """
 
 from collections.abc import Iterator
