@@ -60,14 +60,16 @@ def paper_of(module: Any) -> str:
 
 def say_scores(scores: dict[str, Any]) -> None:
     """Print scores as a table; what could not be computed says why."""
-    table = Table("metric", "score", "protocol", "")
+    table = Table("metric", "score", "better is", "protocol")
     for name, entry in scores.items():
-        value = entry.get("value")
-        shown = f"{value:.4f}" if value is not None else "–"
-        interval = entry.get("interval")
-        if interval:
+        if entry["value"] is None:
+            table.add_row(name, "–", "", f"not scored: {entry['reason']}")
+            continue
+        shown = f"{entry['value']:.4f}"
+        if (interval := entry["details"].get("interval")) is not None:
             shown += f"  [{interval[0]:.4f}, {interval[1]:.4f}]"
-        table.add_row(name, shown, entry.get("protocol") or "", entry.get("reason") or "")
+        direction = "higher" if entry["higher_is_better"] else "lower"
+        table.add_row(name, shown, direction, entry["protocol"])
     show(table)
 
 
