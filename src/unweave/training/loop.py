@@ -198,7 +198,7 @@ def _steps(
         saved = time.monotonic()
 
     for watcher in watchers:
-        watcher.started(run, first_step)
+        watcher.started(run, begin)
     nets.train()
     with torch.random.fork_rng(devices=_cuda(device)), _stop_between_steps() as stop:
         for step in range(begin, config.steps):
