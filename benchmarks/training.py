@@ -40,12 +40,12 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.utils.data import DataLoader, Dataset
 
+from unweave import devices
 from unweave.config import Machine, Train
 from unweave.data import load_data
 from unweave.methods import method_named
 from unweave.networks import Architecture, architecture_named
 from unweave.runs import Run
-from unweave import devices
 from unweave.training import loop
 
 REPORT = Path(__file__).parent.parent / "docs" / "results" / "training_speed.md"
