@@ -92,7 +92,7 @@ def test_aae_clustering(shapes, tmp_path, verdict):
 def test_aae_reduction(shapes, tmp_path, verdict):
     images, classes = shapes.images(np.arange(len(shapes))), shapes.factors()[:, 0]
     method = AAEReduction(latent_dim=2, clusters=20, **FAST, **JUDGE)
-    run = train_on(shapes, method, tmp_path / "run", 5000)
+    run = train_on(shapes, method, tmp_path / "run", 2500)
     heads = run.nets.heads.weight.detach().T
     closest = torch.pdist(heads).min().item()
     linear = train_on(shapes, PCA(latent_dim=2), tmp_path / "pca", 1)

@@ -29,6 +29,7 @@ def test_the_order_of_the_clusters_means_nothing(monkeypatch):
     # Every cluster twice, so that the samples of the prior are those of any order.
     every_twice = torch.eye(5).repeat(2, 1)
     monkeypatch.setattr(_cluster_style, "sample_one_hot", lambda *args: every_twice)
+    monkeypatch.setattr(AAEClustering, "draw_cluster", lambda self, logits: logits.softmax(1))
     nets = networks()
     before = losses(nets)
     order = torch.tensor([3, 0, 4, 1, 2])
@@ -37,17 +38,17 @@ def test_the_order_of_the_clusters_means_nothing(monkeypatch):
             part[:5] = part[:5][order]
         for network in (nets.decoder, nets.cluster_discriminator):
             network[0].weight[:, :5] = network[0].weight[:, :5][:, order]
-    y, _ = METHOD.split(nets, BATCH.images)
-    old_y, _ = METHOD.split(networks(), BATCH.images)
-    assert not torch.allclose(y, old_y)
+    logits, _ = METHOD.split(nets, BATCH.images)
+    old_logits, _ = METHOD.split(networks(), BATCH.images)
+    torch.testing.assert_close(logits, old_logits[:, order])
     for one, two in zip(before, losses(nets), strict=True):
         assert one.total.item() == pytest.approx(two.total.item(), rel=1e-5)
 
 
 def test_the_code_is_the_probabilities_and_the_style():
     nets = networks()
-    y, z = METHOD.split(nets, BATCH.images)
-    torch.testing.assert_close(y.sum(1), torch.ones(10))
+    logits, z = METHOD.split(nets, BATCH.images)
+    y = logits.softmax(1)
     assert torch.equal(METHOD.encode(nets, BATCH.images), torch.cat([y, z], dim=1))
     assert METHOD.code_size(nets) == 8
     assert torch.equal(METHOD.sample_prior(nets, 6)[:, :5].sum(1), torch.ones(6))
@@ -70,6 +71,18 @@ def test_the_discriminators_losses_have_no_path_to_the_encoder():
     discriminators.total.backward()
     assert all(p.grad is None for p in nets.encoder.parameters())
     assert all(p.grad is not None for p in nets.cluster_discriminator.parameters())
+
+
+def test_clusters_are_drawn_by_their_probabilities_and_pass_gradients():
+    torch.manual_seed(0)
+    logits = torch.tensor([0.0, 1.0, 2.0]).repeat(20_000, 1).requires_grad_()
+    y = AAEClustering(clusters=3).draw_cluster(logits)
+    assert ((y.detach() - 1).abs().min(1).values < 1e-6).all(), "not one-hot"
+    torch.testing.assert_close(y.mean(0), logits[0].softmax(0), atol=0.02, rtol=0)
+    y[:, 0].sum().backward()
+    mean = logits.grad.mean(0)
+    assert mean[0] > 0
+    assert mean[1:].max() < 0
 
 
 def test_one_cluster_is_refused():

@@ -58,6 +58,8 @@ def test_a_sure_cluster_without_style_is_at_its_head():
 
 def test_the_repulsion_reaches_the_heads_alone_and_is_in_the_loss():
     nets = networks()
+    with torch.no_grad():
+        nets.heads.weight *= 0.1
     batch = Batch(torch.rand(10, 1, 4, 4), 100)
     loss = next(METHOD.turns(nets, batch, 0)).loss
     loss.terms["repulsion"].backward(retain_graph=True)

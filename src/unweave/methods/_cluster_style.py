@@ -1,10 +1,17 @@
-"""What adversarial autoencoders with a cluster and a style share."""
+"""What adversarial autoencoders with a cluster and a style share.
+
+The cluster y is drawn by the straight-through Gumbel-softmax, E. Jang et al., ICLR
+2017, arXiv:1611.01144. The softmax itself, as in the paper, is told from a one-hot
+prior by its softness alone; it then runs to one corner for all images, where its
+gradient vanishes.
+"""
 
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
+from torch.nn.functional import gumbel_softmax
 
 from unweave.data._batches import Batch
 from unweave.errors import ConfigError
@@ -21,12 +28,14 @@ from unweave.tensors import Images, Latents
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterStyleAutoencoder(Autoencoder):
-    """Probabilities y of clusters and a style z, each matched to its prior by its own judge."""
+    """A cluster y and a style z, each matched to its prior by its own judge."""
 
     clusters: int = 16
     """Number of clusters. Paper: 16 or 30 to cluster, 20 to reduce dimensions."""
     adversarial_weight: Schedule = constant(5.0)
     """Weight w of fooling the discriminators, against pixels that are summed."""
+    temperature: float = 1.0
+    """Temperature of the relaxation through which gradients reach the drawn cluster."""
     discriminator_width: int = 1000
     """Units of each hidden layer of the discriminators. Paper: 1000."""
     discriminator_depth: int = 2
@@ -38,6 +47,8 @@ class ClusterStyleAutoencoder(Autoencoder):
         super().__post_init__()
         if self.clusters < 2:
             raise ConfigError(f"clusters must be 2 or more, found {self.clusters}")
+        if self.temperature <= 0:
+            raise ConfigError(f"temperature must be above 0, found {self.temperature}")
 
     @abstractmethod
     def join(self, nets: Networks, y: Latents, z: Latents) -> Latents:
@@ -66,9 +77,13 @@ class ClusterStyleAutoencoder(Autoencoder):
         }
 
     def split(self, nets: Networks, images: Images) -> tuple[Latents, Latents]:
-        """Return the probabilities of clusters and the style."""
+        """Return the logits of clusters and the style."""
         logits, z = nets.encoder(images).float().split([self.clusters, self.latent_dim], dim=1)
-        return logits.softmax(1), z
+        return logits, z
+
+    def draw_cluster(self, logits: Latents) -> Latents:
+        """Draw one-hot clusters; gradients pass through the Gumbel-softmax relaxation."""
+        return gumbel_softmax(logits, tau=self.temperature, hard=True)
 
     def autoencoder_loss(
         self, nets: Networks, images: Images, y: Latents, z: Latents, step: int
@@ -85,7 +100,8 @@ class ClusterStyleAutoencoder(Autoencoder):
         )
 
     def turns(self, nets: Networks, batch: Batch, step: int) -> Iterator[Turn]:
-        y, z = self.split(nets, batch.images)
+        logits, z = self.split(nets, batch.images)
+        y = self.draw_cluster(logits)
         yield Turn("autoencoder", self.autoencoder_loss(nets, batch.images, y, z, step))
 
         one_hot = sample_one_hot(len(y), self.clusters, y.device)
@@ -95,7 +111,8 @@ class ClusterStyleAutoencoder(Autoencoder):
         yield Turn("discriminators", Loss(cluster + style, cluster=cluster, style=style))
 
     def encode(self, nets: Networks, images: Images) -> Latents:
-        return self.join(nets, *self.split(nets, images))
+        logits, z = self.split(nets, images)
+        return self.join(nets, logits.softmax(1), z)
 
     def code_size(self, nets: Networks) -> int:
         return self.joined_size

@@ -1,14 +1,17 @@
 """AAE for clustering: a code of one cluster among many, and a style.
 
 A. Makhzani et al., "Adversarial Autoencoders", 2015, arXiv:1511.05644, section 5.
-The encoder puts out probabilities y of clusters and a style z; the decoder sees
-both. Two discriminators match them to a uniform one-hot and to N(0, I):
+The encoder puts out logits, from which a cluster y is drawn, and a style z; the
+decoder sees both. Two discriminators match them to a uniform one-hot and N(0, I):
 
     autoencoder      E[-log p(x|y, z)] - w E log D_y(y) - w E log D_z(z)
     discriminators   -E log D(prior) - E log(1 - D(code)), for y and for z
 
+The code given to metrics is the probabilities of the clusters, and z.
+
 Differs from the paper: reconstruction and generator phases are one update of
-their weighted sum, as in `aae`.
+their weighted sum, as in `aae`, and y is drawn by Gumbel-softmax instead of being
+a softmax, which collapses to one cluster.
 """
 
 from dataclasses import dataclass

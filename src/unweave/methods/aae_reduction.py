@@ -9,6 +9,8 @@ and is all that the decoder sees. The losses are those of `aae_clustering`, plus
 repulsion that ends at the distance η:
 
     μ Σ_{i<j} max(0, η - ‖c_i - c_j‖)
+
+Differs from the paper as `aae_clustering` does.
 """
 
 from dataclasses import dataclass
@@ -27,8 +29,9 @@ from unweave.tensors import Images, Latents, Scalar
 class AAEReduction(ClusterStyleAutoencoder):
     latent_dim: int = 2
     """Number of dimensions of the code. Paper: 2 to look at, 10."""
-    head_distance: float = 5.0
-    """η, the distance beyond which two heads leave each other alone. A public port: 1."""
+    head_distance: float = 2.0
+    """η, the distance beyond which two heads leave each other alone; a style varies by 1.
+    A public port: 1."""
     repulsion_weight: float = 10.0
     """μ, weight of the repulsion."""
 
@@ -46,7 +49,7 @@ class AAEReduction(ClusterStyleAutoencoder):
     def networks(self, architecture: Architecture, image_shape: ImageShape) -> Networks:
         nets = super().networks(architecture, image_shape)
         nets.heads = nn.Linear(self.clusters, self.latent_dim, bias=False)  # columns are heads
-        nn.init.normal_(nets.heads.weight)
+        nn.init.normal_(nets.heads.weight, std=self.head_distance)
         return nets
 
     @property
