@@ -68,10 +68,10 @@ def test_aae_clustering(shapes, tmp_path, verdict):
 
     images, classes = shapes.images(np.arange(len(shapes))), shapes.factors()[:, 0]
     flat = images.reshape(len(images), -1)
-    method = AAEClustering(latent_dim=4, clusters=16, **FAST, **JUDGE)
+    method = AAEClustering(latent_dim=2, clusters=16, adversarial_weight=2, **FAST, **JUDGE)
     found, spread = [], []
     for seed in range(2):
-        run = train_on(shapes, method, tmp_path / f"run{seed}", 2000, seed)
+        run = train_on(shapes, method, tmp_path / f"run{seed}", 2500, seed)
         y = run.encode(images)[:, : method.clusters]
         mean = y.mean(0)
         found.append(purity(y.argmax(1), classes))
