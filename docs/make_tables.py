@@ -19,7 +19,8 @@ def tables() -> str:
         needs = first_line(type(method.supervision).__doc__)
         what = catalog.summary(module).partition(": ")[2].rstrip(".")
         paper = paper_of(module)
-        lines.append(f"| `{name}` | {what} | {needs.lower()} | `{method.main_knob}` | {paper} |")
+        knob = f"`{method.main_knob}`" if method.main_knob else ""
+        lines.append(f"| `{name}` | {what} | {needs.lower()} | {knob} | {paper} |")
     for kind in ("metrics", "data"):
         entries = ", ".join(f"`{name}`" for name in catalog.names(f"unweave.{kind}"))
         lines += ["", f"**{'Metrics' if kind == 'metrics' else 'Data sets'}:** {entries}."]

@@ -18,9 +18,21 @@ if TYPE_CHECKING:
     from unweave.data import FactorImages as FactorImages
     from unweave.data import from_arrays as from_arrays
     from unweave.data import load_data as load_data
+    from unweave.methods.aae import AAE as AAE
+    from unweave.methods.aae_clustering import AAEClustering as AAEClustering
+    from unweave.methods.aae_reduction import AAEReduction as AAEReduction
     from unweave.methods.annealed_vae import AnnealedVAE as AnnealedVAE
     from unweave.methods.beta_tcvae import BetaTCVAE as BetaTCVAE
     from unweave.methods.beta_vae import BetaVAE as BetaVAE
+    from unweave.methods.dip_vae import DIPVAE as DIPVAE
+    from unweave.methods.factor_vae import FactorVAE as FactorVAE
+    from unweave.methods.ground_truth import GroundTruth as GroundTruth
+    from unweave.methods.ica import ICA as ICA
+    from unweave.methods.info_vae import InfoVAE as InfoVAE
+    from unweave.methods.pca import PCA as PCA
+    from unweave.methods.pixels import Pixels as Pixels
+    from unweave.methods.qlae import QLAE as QLAE
+    from unweave.methods.untrained_vae import UntrainedVAE as UntrainedVAE
     from unweave.methods.vae import VAE as VAE
     from unweave.optimizers import Adam as Adam
     from unweave.runs import Run as Run

@@ -9,10 +9,12 @@ from unweave.schedules import constant
 
 def demo() -> Train:
     """Return the default model: the best code that a few minutes on two cores give."""
+    steps = 5000
+    optimizer = Adam(2e-3, warmup_steps=200, decay_steps=steps)
     return Train(
-        method=BetaTCVAE(beta=constant(6), optimizer=Adam(2e-3, warmup_steps=200)),
+        method=BetaTCVAE(beta=constant(12), optimizer=optimizer),
         architecture=Quick64(),
         data="dsprites",
-        batch_size=256,
-        steps=4000,
+        batch_size=128,
+        steps=steps,
     )
