@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/ready
+SUDO := $(shell test "$$(id -u)" = 0 || command -v sudo)
 
 .PHONY: setup test acceptance lint format demo clean
 
@@ -10,6 +11,9 @@ setup: $(READY)
 $(READY): pyproject.toml constraints.txt
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	@# LightGBM needs the system's OpenMP library, which the barest machines lack.
+	$(BIN)/python -c 'import lightgbm' 2>/dev/null || { \
+		$(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq libgomp1; }
 	touch $(READY)
 
 test: $(READY)

@@ -134,3 +134,16 @@ def test_trees_without_anything_to_learn_predict_the_most_frequent_class() -> No
     fitted = boost(np.zeros((6, 2)), np.array([2, 2, 2, 5, 5, 1]), np.ones((3, 2)))
     assert fitted.importance.tolist() == [0, 0]
     assert fitted.prediction.tolist() == [2, 2, 2]
+
+
+def test_without_lightgbm_the_message_says_what_to_do_and_the_other_metrics_are_scored(monkeypatch):
+    import sys
+
+    from unweave.evaluation.score import score
+
+    monkeypatch.setitem(sys.modules, "lightgbm", None)  # as where it does not load
+    rng = np.random.default_rng(0)
+    factors = rng.integers(0, 3, size=(300, 2))
+    scores = score(factors + 0.1 * rng.normal(size=(300, 2)), factors, ["dci", "mig"])
+    assert "libgomp" in scores.reasons["dci"]
+    assert scores["mig"].value > 0

@@ -17,11 +17,13 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
 
-import lightgbm
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.errors import DataError
 from unweave.tables import is_constant
 
 EXACT_ROWS = 2_000
@@ -127,7 +129,8 @@ def boost(
     )
 
 
-def _booster(x: NDArray[np.float64], classes: int, seed: int, bins: int) -> lightgbm.Booster:
+def _booster(x: NDArray[np.float64], classes: int, seed: int, bins: int) -> Any:
+    lightgbm = _lightgbm()
     shared = {"verbosity": -1, "feature_pre_filter": False}
     data = lightgbm.Dataset(
         x, np.zeros(len(x)), params={**shared, "max_bin": max(bins, 2), "min_data_in_bin": 1}
@@ -152,6 +155,19 @@ def _booster(x: NDArray[np.float64], classes: int, seed: int, bins: int) -> ligh
         },
         data,
     )
+
+
+def _lightgbm() -> ModuleType:
+    """Import LightGBM when it is needed: it takes a second, and a system library."""
+    try:
+        import lightgbm
+    except (ImportError, OSError) as error:
+        raise DataError(
+            f"boosted trees need LightGBM, which does not load here ({error}). Install libgomp "
+            f"(Debian and Ubuntu: apt-get install libgomp1), or take a protocol of scikit-learn's"
+        ) from error
+    module: ModuleType = lightgbm
+    return module
 
 
 def _share(importance: NDArray[np.float64]) -> NDArray[np.float64]:
