@@ -156,7 +156,7 @@ def report(lines: list[dict[str, Any]]) -> str:
                     [line[key] for line in curve],
                     color=f"C{index % 10}",
                     linestyle="-" if index < 10 else "--",
-                    label=name if curve is curves[0] else None,
+                    label=name if curve is curves[0] and axis is axes[0] else None,
                 )
         last = [curve[-1] for curve in curves]
         mean = {key: np.mean([line[key] for line in last]) for key in ("mig", "elbo", "step")}

@@ -4,7 +4,7 @@ from unweave.config import Train
 from unweave.methods.beta_tcvae import BetaTCVAE
 from unweave.networks.quick64 import Quick64
 from unweave.optimizers import Adam
-from unweave.schedules import constant
+from unweave.schedules import Schedule
 
 
 def demo() -> Train:
@@ -12,7 +12,7 @@ def demo() -> Train:
     steps = 5000
     optimizer = Adam(2e-3, warmup_steps=200, decay_steps=steps)
     return Train(
-        method=BetaTCVAE(beta=constant(12), optimizer=optimizer),
+        method=BetaTCVAE(beta=Schedule(12, 3, steps), optimizer=optimizer),
         architecture=Quick64(),
         data="dsprites",
         batch_size=128,
