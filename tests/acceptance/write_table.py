@@ -7,8 +7,9 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 HEAD = """# Acceptance
 
-What each method must show on small data, and what it showed. Written by
-`make acceptance` on {date}; R is the reconstruction term and KL the rate, in
+What each method must show on small data, and what it showed in its latest run.
+`make acceptance` runs all rules and renews this page; a rule that is not listed has
+not been run. Written on {date}; R is the reconstruction term and KL the rate, in
 nats per image; full-data values are over all 1,024 images of `toy_xys`.
 
 | method | rule | measured | met | minutes | command |

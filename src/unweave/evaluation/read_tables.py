@@ -132,6 +132,7 @@ def _read_npz(path: Path, key: str | None, limit: int) -> NamedTable:
                     )
             with archive.open(info) as file:
                 array = npy.read_array(file, allow_pickle=False)
+        # zipfile raises NotImplementedError for a compression it does not know.
         except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError) as error:
             if isinstance(error, DataError):
                 raise
