@@ -98,7 +98,7 @@ def measure(
     nets = loop.make_networks(config, data)
     devices.place(nets, device)
     optimizers = {k: loop.PlayerOptimizer(p, nets) for k, p in config.method.players.items()}
-    run = Run(config, data.image_shape, nets, step=0, data=data)
+    run = Run(config, data.summary, nets, step=0, data=data)
     spent, step = 0.0, 0
     for part in range(1, MEASUREMENTS + 1):
         began = processor_seconds(threads)

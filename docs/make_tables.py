@@ -16,7 +16,7 @@ def tables() -> str:
     for name in catalog.names("unweave.methods"):
         module = catalog.load("unweave.methods", name, "method")
         method = method_named(name)
-        needs = first_line(type(method.supervision).__doc__)
+        needs = first_line(type(method().supervision).__doc__)
         what = catalog.summary(module).partition(": ")[2].rstrip(".")
         paper = paper_of(module)
         knob = f"`{method.main_knob}`" if method.main_knob else ""

@@ -16,7 +16,7 @@ LAYERS = [
     {"catalog", "schedules", "optimizers", "tensors", "tables", "files", "tensor_files"},
     {"settings", "devices"},
     {"probability", "data", "metrics"},
-    {"networks"},
+    {"networks", "batches"},
     {"methods"},
     {"config"},
     {"run_folder"},

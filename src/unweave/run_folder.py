@@ -23,9 +23,10 @@ from torch import Tensor
 from unweave import config as settings_of_run
 from unweave import tensor_files
 from unweave.config import Train
+from unweave.data import DataSummary
 from unweave.errors import ConfigError, DataError
 from unweave.files import write_atomically
-from unweave.networks import ImageShape, Networks
+from unweave.networks import Networks
 
 FORMAT = 1
 
@@ -47,7 +48,7 @@ class RunFolder:
     def exists(self) -> bool:
         return self.config_file.is_file()
 
-    def create(self, config: Train, image_shape: ImageShape) -> None:
+    def create(self, config: Train, summary: DataSummary) -> None:
         """Make the folder and write the settings, unless another run is there."""
         if self.exists():
             raise ConfigError(
@@ -60,20 +61,22 @@ class RunFolder:
             self.figures.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DataError(f"cannot make {self.path}: {error.strerror or error}") from error
-        self.write_config(config, image_shape)
+        self.write_config(config, summary)
 
-    def write_config(self, config: Train, image_shape: ImageShape) -> None:
+    def write_config(self, config: Train, summary: DataSummary) -> None:
         content = {
             "format": FORMAT,
             "settings": settings_of_run.to_json(config),
-            "image_shape": list(image_shape),
+            "image_shape": list(summary.image_shape),
+            "rows": summary.rows,
+            "column_sizes": dict(summary.column_sizes),
             "versions": versions(),
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }
         write_atomically(self.config_file, json.dumps(content, indent=2) + "\n")
 
-    def read_config(self) -> tuple[Train, ImageShape]:
-        """Return the settings and the shape of the images."""
+    def read_config(self) -> tuple[Train, DataSummary]:
+        """Return the settings and the sizes of the data."""
         if not self.exists():
             raise DataError(f"{self.path} is not a run folder: it has no config.json")
         content = read_json(self.config_file)
@@ -84,7 +87,10 @@ class RunFolder:
         if not (isinstance(shape, list) and len(shape) == 3 and all(type(n) is int for n in shape)):
             raise DataError(f"{self.config_file}: expected image_shape of 3 numbers, found {shape}")
         config = settings_of_run.from_json(content.get("settings"))
-        return config, (shape[0], shape[1], shape[2])
+        rows, sizes = content.get("rows", 0), content.get("column_sizes", {})
+        if type(rows) is not int or not isinstance(sizes, dict):
+            raise DataError(f"{self.config_file}: rows and column_sizes are damaged")
+        return config, DataSummary((shape[0], shape[1], shape[2]), rows, sizes)
 
     def status(self) -> dict[str, Any]:
         """Return the state and what belongs to it."""

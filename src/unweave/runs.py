@@ -13,9 +13,9 @@ from torch import Tensor
 
 from unweave import catalog, devices
 from unweave.config import Train
-from unweave.data import FactorImages, load_data
+from unweave.data import DataSummary, FactorImages, load_data
 from unweave.errors import ConfigError, DataError
-from unweave.networks import ImageShape, Networks, architecture_for
+from unweave.networks import Networks, architecture_for
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.run_folder import RunFolder
 
@@ -28,7 +28,7 @@ class Run:
     def __init__(
         self,
         config: Train,
-        image_shape: ImageShape,
+        summary: DataSummary,
         nets: Networks,
         *,
         step: int,
@@ -36,7 +36,8 @@ class Run:
         data: FactorImages | None = None,
     ):
         self.config = config
-        self.image_shape = image_shape
+        self.summary = summary
+        self.image_shape = summary.image_shape
         self.nets = nets
         self.step = step
         self.folder = folder
@@ -228,9 +229,9 @@ def in_parts(array: np.ndarray) -> list[np.ndarray]:
 def load(folder: str | Path, device: str = "cpu") -> Run:
     """Load a run from its folder: the trained networks, or the last checkpoint of an unfinished."""
     run_folder = RunFolder(folder)
-    config, image_shape = run_folder.read_config()
-    architecture = config.architecture or architecture_for(image_shape)
-    nets = config.method.networks(architecture, image_shape)
+    config, summary = run_folder.read_config()
+    architecture = config.architecture or architecture_for(summary.image_shape)
+    nets = config.method.networks(architecture, summary)
     tensors, step = run_folder.trained_tensors()
     try:
         nets.load_state_dict(tensors)
@@ -239,4 +240,4 @@ def load(folder: str | Path, device: str = "cpu") -> Run:
     # As in training: fast, and codes are the same to the last bit.
     devices.tune_allocator()
     devices.place(nets, devices.choose_device(device))
-    return Run(config, image_shape, nets, step=step, folder=run_folder)
+    return Run(config, summary, nets, step=step, folder=run_folder)

@@ -5,8 +5,9 @@ import math
 import pytest
 import torch
 
+from unweave.batches import Batch
 from unweave.config import Machine, Train
-from unweave.data._batches import Batch
+from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods.aae import AAE
 from unweave.networks import Networks
@@ -40,7 +41,7 @@ def test_where_codes_are_the_prior_the_discriminator_stays_undecided():
     """Trained on samples of the prior against others of it, it ends at 2 log 2."""
     method = AAE(prior="swiss_roll", **SMALL)
     torch.manual_seed(0)
-    nets = method.networks(MLP64(hidden=8), (1, 4, 4))
+    nets = method.networks(MLP64(hidden=8), DataSummary((1, 4, 4), 16, {}))
     optimizer = torch.optim.Adam(nets.discriminator.parameters(), lr=1e-3)
     for _ in range(300):
         real, fake = sample_prior("swiss_roll", 1000, 4).chunk(2)

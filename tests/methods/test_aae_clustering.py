@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from unweave.data._batches import Batch
+from unweave.batches import Batch
+from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods import _cluster_style
 from unweave.methods.aae_clustering import AAEClustering
@@ -17,7 +18,7 @@ BATCH = Batch(torch.rand(10, 1, 4, 4, generator=torch.Generator().manual_seed(0)
 
 def networks():
     torch.manual_seed(0)
-    return METHOD.networks(MLP64(hidden=16), (1, 4, 4))
+    return METHOD.networks(MLP64(hidden=16), DataSummary((1, 4, 4), 16, {}))
 
 
 def losses(nets):

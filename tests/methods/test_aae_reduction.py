@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from unweave.data._batches import Batch
+from unweave.batches import Batch
+from unweave.data import DataSummary
 from unweave.methods.aae_reduction import AAEReduction, repulsion
 from unweave.networks.mlp64 import MLP64
 
@@ -12,7 +13,7 @@ METHOD = AAEReduction(latent_dim=2, clusters=3, discriminator_width=16)
 
 def networks():
     torch.manual_seed(0)
-    return METHOD.networks(MLP64(hidden=16), (1, 4, 4))
+    return METHOD.networks(MLP64(hidden=16), DataSummary((1, 4, 4), 16, {}))
 
 
 def test_heads_far_enough_apart_leave_each_other_alone():

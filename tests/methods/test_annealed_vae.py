@@ -3,8 +3,8 @@
 import pytest
 import torch
 
+from unweave.batches import Batch
 from unweave.config import Train
-from unweave.data._batches import Batch
 from unweave.methods.annealed_vae import AnnealedVAE
 from unweave.methods.beta_vae import BetaVAE
 from unweave.training import loop

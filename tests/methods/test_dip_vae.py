@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from unweave.data._batches import Batch
+from unweave.batches import Batch
 from unweave.methods.dip_vae import DIPVAE
 from unweave.networks import Networks
 from unweave.probability.gaussian import DiagonalGaussian

@@ -47,7 +47,7 @@ def set_up(name: str, toy):
     nets = loop.make_networks(config, toy)
     devices.place(nets, CPU)
     optimizers = {k: loop.PlayerOptimizer(p, nets) for k, p in config.method.players.items()}
-    return Run(config, toy.image_shape, nets, step=0, data=toy), optimizers
+    return Run(config, toy.summary, nets, step=0, data=toy), optimizers
 
 
 def changed(before, after) -> set[str]:

@@ -6,8 +6,8 @@ import pytest
 import torch
 from torch import nn
 
+from unweave.batches import Batch, TwoBatches
 from unweave.config import Train
-from unweave.data._batches import Batch, TwoBatches
 from unweave.methods._discriminator import code_discriminator
 from unweave.methods.factor_vae import FactorVAE
 from unweave.methods.vae import VAE

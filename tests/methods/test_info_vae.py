@@ -5,8 +5,8 @@ import math
 import pytest
 import torch
 
+from unweave.batches import Batch
 from unweave.config import Train
-from unweave.data._batches import Batch
 from unweave.errors import ConfigError
 from unweave.methods.aae import AAE
 from unweave.methods.beta_vae import BetaVAE

@@ -12,7 +12,7 @@ from unweave.networks.mlp64 import MLP64
 
 
 def fitted(method, data: FactorImages, seed: int = 0):
-    nets = method.networks(MLP64(hidden=8), data.image_shape)
+    nets = method.networks(MLP64(hidden=8), data.summary)
     method.fit(nets, data, seed)
     return nets
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from unweave.config import Machine, Train
-from unweave.data import from_arrays
+from unweave.data import DataSummary, from_arrays
 from unweave.errors import ConfigError, DataError
 from unweave.evaluation.encode import encode_run
 from unweave.methods.ground_truth import GroundTruth
@@ -37,7 +37,7 @@ def test_a_grid_averages_its_cells(toy, tmp_path):
 
 
 def test_a_grid_finer_than_the_image_is_the_image():
-    nets = Pixels(side=16).networks(None, (3, 4, 20))
+    nets = Pixels(side=16).networks(None, DataSummary((3, 4, 20), 16, {}))
     assert Pixels().code_size(nets) == 3 * 4 * 16
     with pytest.raises(ConfigError, match="side must be 0"):
         Pixels(side=-1)

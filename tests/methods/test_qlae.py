@@ -3,7 +3,8 @@
 import pytest
 import torch
 
-from unweave.data._batches import Batch
+from unweave.batches import Batch
+from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods.qlae import QLAE, Codebook, straight_through
 from unweave.networks.mlp64 import MLP64
@@ -14,7 +15,7 @@ BATCH = Batch(torch.rand(10, 1, 4, 4, generator=torch.Generator().manual_seed(0)
 
 def networks():
     torch.manual_seed(0)
-    return METHOD.networks(MLP64(hidden=16), (1, 4, 4))
+    return METHOD.networks(MLP64(hidden=16), DataSummary((1, 4, 4), 16, {}))
 
 
 @pytest.fixture

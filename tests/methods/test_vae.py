@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from unweave.data._batches import Batch
+from unweave.batches import Batch
 from unweave.methods.vae import VAE
 from unweave.networks import Networks
 from unweave.probability.gaussian import DiagonalGaussian

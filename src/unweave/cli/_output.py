@@ -32,7 +32,7 @@ def say_methods() -> None:
     for name in catalog.names("unweave.methods"):
         method = method_named(name)
         module = catalog.load("unweave.methods", name, "method")
-        needs = first_line(inspect.getdoc(type(method.supervision)))
+        needs = first_line(inspect.getdoc(type(method().supervision)))
         summary = catalog.summary(module).partition(": ")
         table.add_row(name, summary[2] or summary[0], needs, method.main_knob, paper_of(module))
     show(table)

@@ -3,13 +3,21 @@
 from pathlib import Path
 
 from unweave import catalog
-from unweave.data._dataset import Factor, FactorImages
+from unweave.data._dataset import Column, DataSummary, Factor, FactorImages
 from unweave.data._options import DataOptions
 from unweave.data._own_arrays import from_arrays, load_array_file
 from unweave.data._own_folder import load_folder
 from unweave.errors import ConfigError, DataError
 
-__all__ = ["DataOptions", "Factor", "FactorImages", "from_arrays", "load_data"]
+__all__ = [
+    "Column",
+    "DataOptions",
+    "DataSummary",
+    "Factor",
+    "FactorImages",
+    "from_arrays",
+    "load_data",
+]
 
 
 def load_data(source: str | Path, options: DataOptions = DataOptions()) -> FactorImages:

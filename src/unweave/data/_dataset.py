@@ -31,6 +31,25 @@ class Factor:
         return self.size == 0
 
 
+@dataclass(frozen=True)
+class Column:
+    """A column beside the factors: pair, clip or time, or a label that some rows lack."""
+
+    factor: Factor
+    values: np.ndarray
+    """One per row; what is missing is -1, or not a number where the column is continuous."""
+
+
+@dataclass(frozen=True)
+class DataSummary:
+    """What networks may depend on: sizes, no data."""
+
+    image_shape: tuple[int, int, int]
+    rows: int
+    column_sizes: Mapping[str, int]
+    """How many values each factor and each column beside them takes; 0 if continuous."""
+
+
 class FactorImages:
     """Images by row, and the factors of each row.
 
@@ -46,12 +65,15 @@ class FactorImages:
         factors: Sequence[Factor] = (),
         table: np.ndarray | None = None,
         partitions: Mapping[str, np.ndarray] | None = None,
+        columns: Sequence[Column] = (),
     ):
         self.name = name
         self.pixels = pixels
         self.factor_list = tuple(factors)
         self.partitions = dict(partitions or {})
         """Rows of the parts the makers of the set named, such as train and test."""
+        self.columns = {column.factor.name: column for column in columns}
+        """What is known of the rows besides their factors."""
         if len(pixels) == 0:
             raise DataError(f"{name} holds no image")
         if table is None and factors:
@@ -116,6 +138,21 @@ class FactorImages:
         if not self.factor_list:
             return np.zeros((len(rows), 0), dtype=np.int64)
         return np.stack(np.unravel_index(rows, self.factor_sizes), axis=1).astype(np.int64)
+
+    @property
+    def summary(self) -> DataSummary:
+        """Return the sizes networks may depend on."""
+        beside = {name: column.factor.size for name, column in self.columns.items()}
+        sizes = dict(zip(self.factor_names, self.factor_sizes, strict=True))
+        return DataSummary(self.image_shape, len(self), sizes | beside)
+
+    def column(self, name: str, rows: np.ndarray | Sequence[int] | None = None) -> np.ndarray:
+        """Return one factor, or one column beside them, of some rows or of all."""
+        if name in self.columns:
+            values = self.columns[name].values
+            return values if rows is None else values[self._checked(rows)]
+        catalog.check_name(name, (*self.factor_names, *self.columns), f"column of {self.name}")
+        return self.factors(rows)[:, self.factor_names.index(name)]
 
     def rows_of(
         self, factors: np.ndarray | Sequence[Sequence[int]], rng: Generator | None = None
@@ -208,7 +245,10 @@ class FactorImages:
         selected = SelectedPixels(self.pixels, rows)
         if isinstance(self.pixels, SelectedPixels):  # no chain of selections
             selected = SelectedPixels(self.pixels.pixels, self.pixels.rows[rows])
-        return FactorImages(self.name, selected, self.factor_list, self.factors(rows))
+        columns = [Column(c.factor, c.values[rows]) for c in self.columns.values()]
+        return FactorImages(
+            self.name, selected, self.factor_list, self.factors(rows), columns=columns
+        )
 
     def _checked(self, rows: np.ndarray | Sequence[int]) -> np.ndarray:
         rows = np.asarray(rows)

@@ -10,12 +10,12 @@ import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
 from unweave.data._array_files import ArrayArchive, Header, map_array
-from unweave.data._dataset import Factor
+from unweave.data._dataset import Column, Factor
 from unweave.data._reason import reason
 from unweave.errors import DataError
 
@@ -24,27 +24,63 @@ FILE_COLUMNS = ("file", "filename", "file_name", "path", "image", "image_id", "n
 WHOLE_TABLES = ("factors", "labels", "latents_classes", "y", "targets")
 """Arrays of an .npz called so hold the factors, one column each."""
 NAME_ARRAYS = ("factor_names", "latents_names", "label_names")
+ID_COLUMNS = ("pair", "clip", "time")
+"""Columns called so say which rows belong together; they are no factors."""
+LABEL_COLUMN = "label"
+"""A column whose name begins so may have empty cells; if it has any it is no factor."""
 LARGEST_CSV = 2_000_000_000
 
 
-def as_factors(
-    columns: Mapping[str, np.ndarray], count: int, where: str
-) -> tuple[tuple[Factor, ...], np.ndarray | None]:
-    """Turn columns into factors and their table, or no table if the rows are a full grid."""
-    factors, values = [], []
+class RowFacts(TypedDict):
+    """What is known of the rows, as `FactorImages` takes it."""
+
+    factors: tuple[Factor, ...]
+    table: np.ndarray | None
+    columns: tuple[Column, ...]
+
+
+def as_factors(columns: Mapping[str, np.ndarray], count: int, where: str) -> RowFacts:
+    """Turn columns into factors, their table (none for a full grid) and columns beside them."""
+    factors, values, beside = [], [], []
     for name, column in columns.items():
         if len(column) != count:
             raise DataError(
                 f"{where}: expected one value of {name!r} for each of the {count:,} images, "
                 f"found {len(column):,}"
             )
+        if name.lower() in ID_COLUMNS or name.lower().startswith(LABEL_COLUMN):
+            known, column = _known_part(column)
+            if name.lower() in ID_COLUMNS or len(column) < count:
+                beside.append(_beside(name, known, column, where))
+                continue
         factor, indices = _as_factor(name, column, where)
         factors.append(factor)
         values.append(indices)
-    if not factors:
-        return (), None
-    table = np.stack(values, axis=1)  # becomes float64 if any column is
-    return tuple(factors), None if _is_full_grid(factors, table) else table
+    facts = RowFacts(factors=tuple(factors), table=None, columns=tuple(beside))
+    if factors:
+        table = np.stack(values, axis=1)  # becomes float64 if any column is
+        facts["table"] = None if _is_full_grid(factors, table) else table
+    return facts
+
+
+def _known_part(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return which rows have a value, and those values."""
+    if column.dtype == object:
+        column = np.array(["" if value is None else str(value) for value in column])
+    if column.dtype.kind in "US":
+        known = np.char.strip(column) != (b"" if column.dtype.kind == "S" else "")
+    else:
+        known = ~np.isnan(column) if column.dtype.kind == "f" else np.ones(len(column), dtype=bool)
+    return known, column[known]
+
+
+def _beside(name: str, known: np.ndarray, column: np.ndarray, where: str) -> Column:
+    if not len(column):
+        raise DataError(f"{where}: column {name!r} is empty in every row; leave it out")
+    factor, indices = _as_factor(name, column, where)
+    values = np.full(len(known), np.nan if factor.continuous else -1, dtype=indices.dtype)
+    values[known] = indices
+    return Column(factor, values)
 
 
 def as_columns(factors: Any, names: Sequence[str] | None, where: str) -> dict[str, np.ndarray]:
@@ -166,7 +202,8 @@ def _as_factor(name: str, column: np.ndarray, where: str) -> tuple[Factor, np.nd
         if len(unusable):
             raise DataError(
                 f"{where}: factor {name!r} is {column[unusable[0]]} in row {unusable[0]}; "
-                f"every image needs a value"
+                f"every image needs a value "
+                f"(a column that may have gaps is called label or label_{name})"
             )
         if (column != np.rint(column)).any() or abs(column).max() > 2**53:
             return Factor(name, 0), column.astype(np.float64)
@@ -182,7 +219,8 @@ def _categories(name: str, column: np.ndarray, where: str) -> tuple[Factor, np.n
     blank = np.flatnonzero(np.char.strip(column) == "")
     if len(blank):
         raise DataError(
-            f"{where}: factor {name!r} is empty in row {blank[0]}; every image needs a value"
+            f"{where}: factor {name!r} is empty in row {blank[0]}; every image needs a value "
+            f"(a column that may have gaps is called label or label_{name})"
         )
     labels, indices = np.unique(column, return_inverse=True)
     factor = Factor(name, len(labels), tuple(map(str, labels)), categorical=True)

@@ -54,7 +54,7 @@ def from_arrays(
     if factors is None:
         return FactorImages(name, pixels)
     columns = as_columns(factors, factor_names, name)
-    return FactorImages(name, pixels, *as_factors(columns, len(pixels), name))
+    return FactorImages(name, pixels, **as_factors(columns, len(pixels), name))
 
 
 def load_array_file(path: Path, options: DataOptions) -> FactorImages:
@@ -76,7 +76,7 @@ def load_array_file(path: Path, options: DataOptions) -> FactorImages:
     where = str(path)
     if options.factors is not None:
         columns, where = read_columns(Path(options.factors), len(pixels), None), options.factors
-    return FactorImages(path.stem, pixels, *as_factors(columns, len(pixels), where))
+    return FactorImages(path.stem, pixels, **as_factors(columns, len(pixels), where))
 
 
 def _image_array(archive: ArrayArchive) -> str:

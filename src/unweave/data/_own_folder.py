@@ -63,7 +63,7 @@ def load_folder(path: Path, options: DataOptions) -> FactorImages:
         table = read_columns(Path(options.factors), len(files), files)
         columns = {name: column[good] for name, column in table.items()}
     name = path.resolve().name or "folder"
-    return FactorImages(name, pixels, *as_factors(columns, len(pixels), str(options.factors)))
+    return FactorImages(name, pixels, **as_factors(columns, len(pixels), str(options.factors)))
 
 
 def find_files(path: Path) -> list[str]:

@@ -9,8 +9,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unweave.data import FactorImages
-from unweave.data._batches import draw_rows
+from unweave.batches import draw_rows
+from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError, DataError
 from unweave.methods._method import Method, Player, Turn
 from unweave.networks import Architecture, ImageShape, Networks
@@ -68,13 +68,13 @@ class LinearBaseline(Baseline):
         if self.fit_rows < 2:
             raise ConfigError(f"fit_rows must be 2 or more, found {self.fit_rows}")
 
-    def networks(self, architecture: Architecture, image_shape: ImageShape) -> Networks:
-        if self.latent_dim > prod(image_shape):
+    def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
+        if self.latent_dim > prod(data.image_shape):
             raise ConfigError(
-                f"latent_dim {self.latent_dim} is more than the {prod(image_shape)} pixels"
+                f"latent_dim {self.latent_dim} is more than the {prod(data.image_shape)} pixels"
             )
         nets = Networks()
-        nets.code = LinearCode(self.latent_dim, image_shape)
+        nets.code = LinearCode(self.latent_dim, data.image_shape)
         return nets
 
     def encode(self, nets: Networks, images: Images) -> Latents:

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 import torch
 from torch.nn.functional import gumbel_softmax
 
-from unweave.data._batches import Batch
+from unweave.batches import Batch
+from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods._autoencoder import Autoencoder
 from unweave.methods._discriminator import code_discriminator
 from unweave.methods._method import Loss, Player, Turn
-from unweave.networks import Architecture, ImageShape, Networks
+from unweave.networks import Architecture, Networks
 from unweave.optimizers import Adam
 from unweave.probability.adversarial import discriminator_loss, fooling_loss
 from unweave.probability.priors import sample_one_hot
@@ -59,11 +60,11 @@ class ClusterStyleAutoencoder(Autoencoder):
     def joined_size(self) -> int:
         """Return how many numbers the code has."""
 
-    def networks(self, architecture: Architecture, image_shape: ImageShape) -> Networks:
+    def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
         width, depth = self.discriminator_width, self.discriminator_depth
         nets = Networks()
-        nets.encoder = architecture.encoder(image_shape, self.clusters + self.latent_dim)
-        nets.decoder = architecture.decoder(self.joined_size, image_shape)
+        nets.encoder = architecture.encoder(data.image_shape, self.clusters + self.latent_dim)
+        nets.decoder = architecture.decoder(self.joined_size, data.image_shape)
         nets.cluster_discriminator = code_discriminator(self.clusters, width, depth)
         nets.style_discriminator = code_discriminator(self.latent_dim, width, depth)
         return nets

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from unweave.data._batches import Batch
+from unweave.batches import Batch
+from unweave.data import DataSummary
 from unweave.methods._autoencoder import Autoencoder
 from unweave.methods._method import Loss, Player, Turn
-from unweave.networks import Architecture, GaussianEncoder, ImageShape, Networks
+from unweave.networks import Architecture, GaussianEncoder, Networks
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.tensors import Images, Latents, Scalar
 
@@ -17,10 +18,10 @@ from unweave.tensors import Images, Latents, Scalar
 class GaussianAutoencoder(Autoencoder):
     """One Gaussian encoder, one decoder; a paper with several players writes `turns`."""
 
-    def networks(self, architecture: Architecture, image_shape: ImageShape) -> Networks:
+    def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
         nets = Networks()
-        nets.encoder = GaussianEncoder(architecture.encoder(image_shape, 2 * self.latent_dim))
-        nets.decoder = architecture.decoder(self.latent_dim, image_shape)
+        nets.encoder = GaussianEncoder(architecture.encoder(data.image_shape, 2 * self.latent_dim))
+        nets.decoder = architecture.decoder(self.latent_dim, data.image_shape)
         return nets
 
     @property

@@ -12,10 +12,10 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import torch
 
-from unweave.data import FactorImages
-from unweave.data._batches import Supervision, Unsupervised
+from unweave.batches import Supervision, Unsupervised
+from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError
-from unweave.networks import Architecture, ImageShape, Networks
+from unweave.networks import Architecture, Networks
 from unweave.optimizers import Adam
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.schedules import Schedule
@@ -56,8 +56,6 @@ class Method(ABC):
     optimizer: Adam = Adam()
     """How the networks are updated."""
 
-    supervision: ClassVar[Supervision] = Unsupervised()
-    """Which batches it is fed."""
     main_knob: ClassVar[str] = ""
     """The setting that matters most."""
     has_encoder: ClassVar[bool] = True
@@ -74,9 +72,14 @@ class Method(ABC):
         if self.latent_dim < 1:
             raise ConfigError(f"latent_dim must be 1 or more, found {self.latent_dim}")
 
+    @property
+    def supervision(self) -> Supervision:
+        """Return which batches it is fed."""
+        return Unsupervised()
+
     @abstractmethod
-    def networks(self, architecture: Architecture, image_shape: ImageShape) -> Networks:
-        """Make the networks, with fresh weights."""
+    def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
+        """Make the networks, with fresh weights; of the data only its sizes are known."""
 
     def fit(self, nets: Networks, data: FactorImages, seed: int) -> None:
         """Set, before the first step, what is not learnt by steps; by default nothing.

@@ -19,11 +19,12 @@ from typing import Literal
 
 from torch import Tensor
 
-from unweave.data._batches import Batch
+from unweave.batches import Batch
+from unweave.data import DataSummary
 from unweave.methods._autoencoder import Autoencoder
 from unweave.methods._discriminator import code_discriminator
 from unweave.methods._method import Loss, Player, Turn
-from unweave.networks import Architecture, GaussianEncoder, ImageShape, Networks
+from unweave.networks import Architecture, GaussianEncoder, Networks
 from unweave.optimizers import Adam
 from unweave.probability import priors
 from unweave.probability.adversarial import discriminator_loss, fooling_loss
@@ -54,13 +55,14 @@ class AAE(Autoencoder):
         super().__post_init__()
         priors.check_prior(self.prior, self.latent_dim)
 
-    def networks(self, architecture: Architecture, image_shape: ImageShape) -> Networks:
+    def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
         nets = Networks()
         if self.encoder == "gaussian":
-            nets.encoder = GaussianEncoder(architecture.encoder(image_shape, 2 * self.latent_dim))
+            heads = architecture.encoder(data.image_shape, 2 * self.latent_dim)
+            nets.encoder = GaussianEncoder(heads)
         else:
-            nets.encoder = architecture.encoder(image_shape, self.latent_dim)
-        nets.decoder = architecture.decoder(self.latent_dim, image_shape)
+            nets.encoder = architecture.encoder(data.image_shape, self.latent_dim)
+        nets.decoder = architecture.decoder(self.latent_dim, data.image_shape)
         nets.discriminator = code_discriminator(
             self.latent_dim, self.discriminator_width, self.discriminator_depth
         )

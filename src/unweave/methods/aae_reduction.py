@@ -18,10 +18,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
+from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods._cluster_style import ClusterStyleAutoencoder
 from unweave.methods._method import Loss, Player
-from unweave.networks import Architecture, ImageShape, Networks
+from unweave.networks import Architecture, Networks
 from unweave.tensors import Images, Latents, Scalar
 
 
@@ -46,8 +47,8 @@ class AAEReduction(ClusterStyleAutoencoder):
     def joined_size(self) -> int:
         return self.latent_dim
 
-    def networks(self, architecture: Architecture, image_shape: ImageShape) -> Networks:
-        nets = super().networks(architecture, image_shape)
+    def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
+        nets = super().networks(architecture, data)
         nets.heads = nn.Linear(self.clusters, self.latent_dim, bias=False)  # columns are heads
         nn.init.normal_(nets.heads.weight, std=self.head_distance)
         return nets

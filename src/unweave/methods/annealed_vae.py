@@ -11,7 +11,7 @@ as in the large study; `per_image` takes it of each image and averages.
 
 from dataclasses import dataclass
 
-from unweave.data._batches import Batch
+from unweave.batches import Batch
 from unweave.methods._gaussian_vae import GaussianVAE
 from unweave.methods._method import Loss
 from unweave.networks import Networks

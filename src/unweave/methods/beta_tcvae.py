@@ -12,7 +12,7 @@ has the same expectation and less variance.
 
 from dataclasses import dataclass
 
-from unweave.data._batches import Batch
+from unweave.batches import Batch
 from unweave.methods._gaussian_vae import GaussianVAE
 from unweave.methods._method import Loss
 from unweave.networks import Networks

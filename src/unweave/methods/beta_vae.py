@@ -12,7 +12,7 @@ plus β_norm times the mean KL of a latent.
 
 from dataclasses import dataclass
 
-from unweave.data._batches import Batch
+from unweave.batches import Batch
 from unweave.methods._gaussian_vae import GaussianVAE
 from unweave.methods._method import Loss
 from unweave.networks import Networks

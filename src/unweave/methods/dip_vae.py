@@ -16,7 +16,7 @@ the batch, which should be much larger than the code.
 from dataclasses import dataclass
 from typing import Literal
 
-from unweave.data._batches import Batch
+from unweave.batches import Batch
 from unweave.methods._gaussian_vae import GaussianVAE
 from unweave.methods._method import Loss
 from unweave.networks import Networks

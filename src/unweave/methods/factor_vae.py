@@ -17,11 +17,12 @@ from dataclasses import dataclass
 
 import torch
 
-from unweave.data._batches import TwoBatches, UnsupervisedTwice
+from unweave.batches import TwoBatches, UnsupervisedTwice
+from unweave.data import DataSummary
 from unweave.methods._discriminator import code_discriminator
 from unweave.methods._gaussian_vae import GaussianAutoencoder
 from unweave.methods._method import Loss, Player, Turn
-from unweave.networks import Architecture, ImageShape, Networks
+from unweave.networks import Architecture, Networks
 from unweave.optimizers import Adam
 from unweave.probability.adversarial import discriminator_loss
 from unweave.probability.total_correlation import permute_dimensions
@@ -43,8 +44,8 @@ class FactorVAE(GaussianAutoencoder):
     main_knob = "gamma"
     supervision = UnsupervisedTwice()
 
-    def networks(self, architecture: Architecture, image_shape: ImageShape) -> Networks:
-        nets = super().networks(architecture, image_shape)
+    def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
+        nets = super().networks(architecture, data)
         nets.discriminator = code_discriminator(
             self.latent_dim, self.discriminator_width, self.discriminator_depth
         )

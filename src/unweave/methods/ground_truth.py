@@ -11,11 +11,11 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unweave.data import FactorImages
-from unweave.data._batches import Unsupervised
+from unweave.batches import Unsupervised
+from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError, DataError
 from unweave.methods._baseline import Baseline
-from unweave.networks import Architecture, ImageShape, Networks
+from unweave.networks import Architecture, Networks
 from unweave.tensors import Images, Latents
 
 
@@ -42,7 +42,7 @@ class GroundTruth(Baseline):
     has_encoder = False
     has_decoder = False
 
-    def networks(self, architecture: Architecture, image_shape: ImageShape) -> Networks:
+    def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
         nets = Networks()
         nets.factors = FactorCount()
         return nets

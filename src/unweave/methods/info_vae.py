@@ -20,12 +20,13 @@ from typing import Literal
 
 import torch
 
-from unweave.data._batches import Batch
+from unweave.batches import Batch
+from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods._discriminator import code_discriminator
 from unweave.methods._gaussian_vae import GaussianAutoencoder
 from unweave.methods._method import Loss, Player, Turn
-from unweave.networks import Architecture, ImageShape, Networks
+from unweave.networks import Architecture, Networks
 from unweave.optimizers import Adam
 from unweave.probability.adversarial import discriminator_loss, fooling_loss
 from unweave.probability.divergence import mmd_imq, mmd_rbf, stein_surrogate
@@ -60,8 +61,8 @@ class InfoVAE(GaussianAutoencoder):
                 f"found {self.alpha} + {self.lambda_prior}"
             )
 
-    def networks(self, architecture: Architecture, image_shape: ImageShape) -> Networks:
-        nets = super().networks(architecture, image_shape)
+    def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
+        nets = super().networks(architecture, data)
         if self.divergence == "adversarial":
             nets.discriminator = code_discriminator(
                 self.latent_dim, self.discriminator_width, self.discriminator_depth

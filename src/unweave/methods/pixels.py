@@ -12,6 +12,7 @@ from math import prod
 
 from torch import nn
 
+from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods._baseline import Baseline
 from unweave.networks import Architecture, ImageShape, Networks
@@ -47,9 +48,9 @@ class Pixels(Baseline):
         if self.side < 0:
             raise ConfigError(f"side must be 0 or more, found {self.side}")
 
-    def networks(self, architecture: Architecture, image_shape: ImageShape) -> Networks:
+    def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
         nets = Networks()
-        nets.grid = Grid(image_shape, self.side)
+        nets.grid = Grid(data.image_shape, self.side)
         return nets
 
     def encode(self, nets: Networks, images: Images) -> Latents:

@@ -24,11 +24,12 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor, nn
 
-from unweave.data._batches import Batch
+from unweave.batches import Batch
+from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods._autoencoder import Autoencoder
 from unweave.methods._method import Loss, Player, Turn
-from unweave.networks import Architecture, ImageShape, Networks
+from unweave.networks import Architecture, Networks
 from unweave.optimizers import Adam
 from unweave.tensors import Images, Latents
 
@@ -68,10 +69,10 @@ class QLAE(Autoencoder):
         if self.values < 2:
             raise ConfigError(f"values must be 2 or more, found {self.values}")
 
-    def networks(self, architecture: Architecture, image_shape: ImageShape) -> Networks:
+    def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
         nets = Networks()
-        nets.encoder = architecture.encoder(image_shape, self.latent_dim)
-        nets.decoder = architecture.decoder(self.latent_dim, image_shape)
+        nets.encoder = architecture.encoder(data.image_shape, self.latent_dim)
+        nets.decoder = architecture.decoder(self.latent_dim, data.image_shape)
         nets.codebook = Codebook(self.latent_dim, self.values)
         return nets
 

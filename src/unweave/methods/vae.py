@@ -8,7 +8,7 @@ arXiv:1312.6114. Equation (10), negated:
 
 from dataclasses import dataclass
 
-from unweave.data._batches import Batch
+from unweave.batches import Batch
 from unweave.methods._gaussian_vae import GaussianVAE
 from unweave.methods._method import Loss
 from unweave.networks import Networks

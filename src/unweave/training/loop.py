@@ -85,7 +85,7 @@ def start(
     make_networks(config, data)
     devices.choose_device(machine.device)
     run_folder = RunFolder(folder)
-    run_folder.create(config, data.image_shape)
+    run_folder.create(config, data.summary)
     return _train(config, data, run_folder, machine, watchers, resumed=False)
 
 
@@ -98,14 +98,21 @@ def resume(
 ) -> Run:
     """Continue a run from its newest checkpoint, to its own number of steps or to another."""
     run_folder = RunFolder(folder)
-    config, image_shape = run_folder.read_config()
-    if data.image_shape != image_shape:
+    config, summary = run_folder.read_config()
+    if data.image_shape != summary.image_shape:
         raise ConfigError(
-            f"{folder} was trained on images of shape {image_shape}, found {data.image_shape}"
+            f"{folder} was trained on images of shape {summary.image_shape}, "
+            f"found {data.image_shape}"
+        )
+    if summary.rows and data.summary != summary:
+        raise ConfigError(
+            f"{folder} was trained on {summary.rows:,} images with columns "
+            f"{dict(summary.column_sizes)}, found {len(data):,} with "
+            f"{dict(data.summary.column_sizes)}; give the data it began with"
         )
     if steps is not None and steps != config.steps:
         config = replace(config, steps=steps)
-        run_folder.write_config(config, image_shape)
+        run_folder.write_config(config, data.summary)
     return _train(config, data, run_folder, machine, watchers, resumed=True)
 
 
@@ -114,7 +121,7 @@ def make_networks(config: Train, data: FactorImages) -> Networks:
     architecture = config.architecture or architecture_for(data.image_shape)
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
-        return config.method.networks(architecture, data.image_shape)
+        return config.method.networks(architecture, data.summary)
 
 
 def _train(
@@ -150,7 +157,7 @@ def _train(
                 )
             for watcher in watchers if warning else ():
                 watcher.warned(warning or "")
-        run = Run(config, data.image_shape, nets, step=first_step, folder=folder, data=data)
+        run = Run(config, data.summary, nets, step=first_step, folder=folder, data=data)
         try:
             folder.set_status("running", step=first_step, steps=config.steps)
             _steps(run, optimizers, device, machine, watchers, first_step)

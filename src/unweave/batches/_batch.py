@@ -14,7 +14,7 @@ import torch
 from numpy.random import Generator
 from torch import Tensor
 
-from unweave.data._dataset import FactorImages
+from unweave.data import FactorImages
 
 B = TypeVar("B", bound="Batch")
 
@@ -38,36 +38,12 @@ class Batch:
         return replace(self, **changed)
 
 
-@dataclass(frozen=True)
-class TwoBatches(Batch):
-    """Images of one step, and as many others drawn independently."""
-
-    other_images: Tensor
-
-
 class Supervision(ABC):
     """A kind of batch."""
 
     @abstractmethod
     def draw(self, data: FactorImages, size: int, rng: Generator) -> Batch:
         """Draw the batch of one step."""
-
-
-@dataclass(frozen=True)
-class Unsupervised(Supervision):
-    """Images alone."""
-
-    def draw(self, data: FactorImages, size: int, rng: Generator) -> Batch:
-        return Batch(draw_images(data, size, rng), population=len(data))
-
-
-@dataclass(frozen=True)
-class UnsupervisedTwice(Supervision):
-    """Images alone, in two independent batches."""
-
-    def draw(self, data: FactorImages, size: int, rng: Generator) -> TwoBatches:
-        images = draw_images(data, size, rng)
-        return TwoBatches(images, len(data), other_images=draw_images(data, size, rng))
 
 
 def draw_images(data: FactorImages, size: int, rng: Generator) -> Tensor:
