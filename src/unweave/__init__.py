@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from unweave import data as data
     from unweave import figures as figures
     from unweave import metrics as metrics
+    from unweave import views as views
     from unweave.config import Machine as Machine
     from unweave.data import DataOptions as DataOptions
     from unweave.data import FactorImages as FactorImages
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from unweave.methods.qlae import QLAE as QLAE
     from unweave.methods.untrained_vae import UntrainedVAE as UntrainedVAE
     from unweave.methods.vae import VAE as VAE
+    from unweave.models import wrap as wrap
     from unweave.optimizers import Adam as Adam
     from unweave.runs import Run as Run
     from unweave.runs import load as load
@@ -59,10 +61,11 @@ _PLACES = {
     "load_data": "data",
     "resume": "workflows",
     "train": "workflows",
+    "wrap": "models",
 }
 
 
-_PACKAGES = ("data", "figures", "metrics")
+_PACKAGES = ("data", "figures", "metrics", "views")
 
 
 def __getattr__(name: str) -> Any:

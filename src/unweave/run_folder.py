@@ -6,13 +6,14 @@ record.jsonl             loss terms by step; diagnostics at evaluations
 checkpoint.safetensors   networks, optimizers and step (and .previous)
 networks.safetensors     the trained networks
 scores.json              metrics
+latent_names.json        what the user calls latents: {"3": "x position"}
 figures/                 pictures
 """
 
 import json
 import os
 import platform
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -29,6 +30,7 @@ from unweave.files import write_atomically
 from unweave.networks import Networks
 
 FORMAT = 1
+LONGEST_NAME = 60  # characters that still fit beside a picture
 
 
 class RunFolder:
@@ -43,6 +45,7 @@ class RunFolder:
         self.previous_checkpoint_file = self.path / "checkpoint.previous.safetensors"
         self.networks_file = self.path / "networks.safetensors"
         self.scores_file = self.path / "scores.json"
+        self.latent_names_file = self.path / "latent_names.json"
         self.figures = self.path / "figures"
 
     def exists(self) -> bool:
@@ -121,6 +124,27 @@ class RunFolder:
     def write_scores(self, scores: dict[str, Any]) -> None:
         write_atomically(self.scores_file, json.dumps(scores, indent=1) + "\n")
 
+    def latent_names(self) -> dict[int, str]:
+        """Return the names that latents were given, by index."""
+        if not self.latent_names_file.is_file():
+            return {}
+        content = read_json(self.latent_names_file)
+        if not isinstance(content, dict):
+            raise DataError(f"{self.latent_names_file}: expected names by index, found {content!r}")
+        names = {}
+        for index, name in content.items():
+            if not (index.isascii() and index.isdigit()):
+                raise DataError(
+                    f"{self.latent_names_file}: expected the index of a latent, found {index!r}"
+                )
+            names[int(index)] = checked_latent_name(name)
+        return names
+
+    def write_latent_names(self, names: Mapping[int, str]) -> None:
+        content = {str(index): checked_latent_name(names[index]) for index in sorted(names)}
+        text = json.dumps(content, indent=1, ensure_ascii=False)
+        write_atomically(self.latent_names_file, text + "\n")
+
     def save_networks(self, nets: Networks, step: int) -> None:
         content = tensor_files.to_bytes(nets.state_dict(), {"step": step})
         write_atomically(self.networks_file, content)
@@ -154,6 +178,17 @@ class RunFolder:
             return tensors, facts
         reason = "; ".join(problems) if problems else "it has no checkpoint"
         raise DataError(f"{self.path} has no networks to load: {reason}")
+
+
+def checked_latent_name(name: Any) -> str:
+    """Return a name without spaces around it, or say why it cannot be one."""
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        raise ConfigError(f"the name of a latent must be one line of text, found {name!r}")
+    if len(name.strip()) > LONGEST_NAME:
+        raise ConfigError(
+            f"the name of a latent may have {LONGEST_NAME} characters, found {len(name.strip())}"
+        )
+    return name.strip()
 
 
 def read_json(path: Path) -> Any:

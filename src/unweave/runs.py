@@ -17,7 +17,7 @@ from unweave.data import DataSummary, FactorImages, load_data
 from unweave.errors import ConfigError, DataError
 from unweave.networks import Networks, architecture_for
 from unweave.probability.gaussian import DiagonalGaussian
-from unweave.run_folder import RunFolder
+from unweave.run_folder import RunFolder, checked_latent_name
 
 CHUNK = 128  # images; larger parts leave the processor's cache
 
@@ -42,6 +42,7 @@ class Run:
         self.step = step
         self.folder = folder
         self._data = data
+        self._latent_names: dict[int, str] = {}
 
     def __repr__(self) -> str:
         place = self.folder.path if self.folder else "in memory"
@@ -65,6 +66,53 @@ class Run:
     def latent_dim(self) -> int:
         """Return how many numbers a code has."""
         return self.config.method.code_size(self.nets)
+
+    @property
+    def name(self) -> str:
+        """Return what to call the run: its folder's name, or that of its settings."""
+        if self.folder is None:
+            return self.config.run_name
+        return self.folder.path.resolve().name
+
+    @property
+    def has_encoder(self) -> bool:
+        """Return whether codes follow from images alone."""
+        return self.config.method.has_encoder
+
+    @property
+    def has_decoder(self) -> bool:
+        """Return whether images can be made of codes."""
+        return self.config.method.has_decoder
+
+    @property
+    def has_swap(self) -> bool:
+        """Return whether content and style can be taken from different images."""
+        return self.config.method.has_swap
+
+    @property
+    def kl_limit(self) -> float | None:
+        """Return the KL in nats that the method holds the code to, if it does."""
+        return self.config.method.kl_limit(self.step)
+
+    @property
+    def latent_names(self) -> dict[int, str]:
+        """Return the names that latents were given, by index."""
+        if self.folder is None:
+            return dict(self._latent_names)
+        return {i: name for i, name in self.folder.latent_names().items() if i < self.latent_dim}
+
+    def name_latent(self, latent: int, name: str) -> None:
+        """Give a latent a name, kept in the run folder and used in figures; "" takes it away."""
+        if not 0 <= latent < self.latent_dim:
+            raise ConfigError(f"expected a latent from 0 to {self.latent_dim - 1}, found {latent}")
+        names = self.latent_names
+        names.pop(latent, None)
+        if name.strip():
+            names[latent] = checked_latent_name(name)
+        if self.folder is None:
+            self._latent_names = names
+        else:
+            self.folder.write_latent_names(names)
 
     @property
     def scores(self) -> dict[str, Any]:
@@ -129,11 +177,25 @@ class Run:
 
     def sample(self, count: int, seed: int = 0) -> np.ndarray:
         """Return images decoded from the prior."""
+        return self.decode(self.prior_codes(count, seed))
+
+    def prior_codes(self, count: int, seed: int = 0) -> np.ndarray:
+        """Return codes drawn from the prior: float32 (row, code)."""
         self._check_decoder()
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             codes = self.config.method.sample_prior(self.nets, count)
-        return self.decode(codes.detach().cpu().numpy())
+        return codes.detach().float().cpu().numpy()
+
+    def swap(self, content_images: Any, style_images: Any) -> np.ndarray:
+        """Return images with the content of each row and the style of the same row of another."""
+        content, style = self._as_images(content_images), self._as_images(style_images)
+        if len(content) != len(style):
+            raise DataError(f"{len(content)} contents for {len(style)} styles")
+        return self._in_chunks(
+            np.stack([content, style], axis=1),
+            lambda part: self.config.method.swap(self.nets, *part.unbind(1)),
+        )
 
     def traverse(
         self,

@@ -44,6 +44,8 @@ class ClusterStyleAutoencoder(Autoencoder):
     discriminator_optimizer: Adam = Adam(1e-4, betas=(0.5, 0.9))
     """How the discriminators are updated."""
 
+    has_swap = True
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.clusters < 2:
@@ -114,6 +116,12 @@ class ClusterStyleAutoencoder(Autoencoder):
     def encode(self, nets: Networks, images: Images) -> Latents:
         logits, z = self.split(nets, images)
         return self.join(nets, logits.softmax(1), z)
+
+    def swap(self, nets: Networks, content_images: Images, style_images: Images) -> Images:
+        """Decode the clusters of some images with the styles of others."""
+        logits, _ = self.split(nets, content_images)
+        _, z = self.split(nets, style_images)
+        return self.decode(nets, self.join(nets, logits.softmax(1), z))
 
     def code_size(self, nets: Networks) -> int:
         return self.joined_size

@@ -62,6 +62,8 @@ class Method(ABC):
     """Whether codes follow from images alone; if not, `encode_rows` reads them off the data."""
     has_decoder: ClassVar[bool] = True
     """Whether images can be made from codes."""
+    has_swap: ClassVar[bool] = False
+    """Whether a code has a content and a style that `swap` takes from different images."""
 
     def __post_init__(self) -> None:
         # So that BetaVAE(beta=4) and BetaVAE(beta="0:4:10000") can be written.
@@ -123,6 +125,14 @@ class Method(ABC):
     def sample_prior(self, nets: Networks, count: int) -> Latents:
         """Draw codes to generate from."""
         return torch.randn(count, self.latent_dim)
+
+    def swap(self, nets: Networks, content_images: Images, style_images: Images) -> Images:
+        """Return images with the content of one row and the style of the same row of another."""
+        raise ConfigError(f"{type(self).__name__} does not tell content from style")
+
+    def kl_limit(self, step: int) -> float | None:
+        """Return the KL in nats that the loss holds the code to, if it does."""
+        return None
 
     def diagnose(self, nets: Networks, images: Images) -> dict[str, Scalar]:
         """Return further figures for the record at evaluation, by name."""

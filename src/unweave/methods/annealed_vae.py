@@ -29,6 +29,9 @@ class AnnealedVAE(GaussianVAE):
 
     main_knob = "capacity"
 
+    def kl_limit(self, step: int) -> float:
+        return self.capacity.at(step)
+
     def loss(self, nets: Networks, batch: Batch, step: int) -> Loss:
         q = self.posterior(nets, batch.images)
         reconstruction = self.reconstruction(nets, q.sample(), batch.images)

@@ -11,6 +11,7 @@ from unweave.tensors import Latents
 LOG_TWO_PI = math.log(2 * math.pi)
 # Beyond these an exponential overflows or vanishes in single precision.
 LOWEST_LOGVAR, HIGHEST_LOGVAR = -20.0, 10.0
+ACTIVE = 0.01  # nats; a dimension with less KL carries nothing
 
 
 @dataclass(frozen=True)

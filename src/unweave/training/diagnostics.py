@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 
 from unweave.data import FactorImages
+from unweave.probability.gaussian import ACTIVE
 from unweave.runs import Run
 
 ROWS = 1024
-ACTIVE = 0.01  # nats; a dimension with less KL carries nothing
 
 
 def diagnostic_images(data: FactorImages, seed: int) -> np.ndarray:

@@ -1,0 +1,74 @@
+"""Views: pure functions from a model to named arrays, for figures, reports and the explorer.
+
+A model is a `Run`, or functions of the user's own wrapped by `unweave.wrap`. Every
+view is a frozen dataclass with `to_json`. Where several views need the codes of the
+same rows, `sample_codes` once and pass it as `codes`.
+"""
+
+from unweave.views._codes import CodeSample, sample_codes
+from unweave.views._view import View
+from unweave.views._warnings import Warned, Warnings, warnings
+from unweave.views.of_codes import (
+    RANGES,
+    PriorSamples,
+    Ranges,
+    Reconstructions,
+    SwapGrid,
+    Traversals,
+    prior_samples,
+    reconstructions,
+    start_code,
+    swap_grid,
+    traversals,
+)
+from unweave.views.of_latents import (
+    KINDS,
+    HeatMap,
+    KlPerDimension,
+    LatentNames,
+    Scatter,
+    heat_map,
+    kl_per_dimension,
+    latent_names,
+    scatter,
+)
+from unweave.views.of_record import Curve, Curves, KlOverTime, curves, kl_over_time
+from unweave.views.responses import LatentResponse, PositionMap, ResponseLines, latent_response
+
+__all__ = [
+    "KINDS",
+    "RANGES",
+    "CodeSample",
+    "Curve",
+    "Curves",
+    "HeatMap",
+    "KlOverTime",
+    "KlPerDimension",
+    "LatentNames",
+    "LatentResponse",
+    "PositionMap",
+    "PriorSamples",
+    "Ranges",
+    "Reconstructions",
+    "ResponseLines",
+    "Scatter",
+    "SwapGrid",
+    "Traversals",
+    "View",
+    "Warned",
+    "Warnings",
+    "curves",
+    "heat_map",
+    "kl_over_time",
+    "kl_per_dimension",
+    "latent_names",
+    "latent_response",
+    "prior_samples",
+    "reconstructions",
+    "sample_codes",
+    "scatter",
+    "start_code",
+    "swap_grid",
+    "traversals",
+    "warnings",
+]

@@ -1,0 +1,330 @@
+"""Views say what is known of models whose codes are known."""
+
+import json
+from types import SimpleNamespace
+
+import known_models
+import numpy as np
+import pytest
+
+from unweave import views
+from unweave.config import Machine, Train
+from unweave.data import Factor, FactorImages, from_arrays
+from unweave.errors import ConfigError, DataError
+from unweave.methods.aae_clustering import AAEClustering
+from unweave.methods.annealed_vae import AnnealedVAE
+from unweave.models import wrap
+from unweave.run_folder import RunFolder
+from unweave.runs import Run, load
+from unweave.training import loop
+from unweave.views.responses import position_pair
+
+
+@pytest.fixture(scope="module")
+def separated(toy):
+    return known_models.separated(toy)
+
+
+@pytest.fixture(scope="module")
+def codes(separated):
+    return views.sample_codes(separated)
+
+
+@pytest.fixture(scope="module")
+def run(toy, tmp_path_factory) -> Run:
+    method = AnnealedVAE(latent_dim=3, capacity=2.0)
+    config = Train(method=method, data="toy_xys", steps=4, batch_size=8)
+    folder = tmp_path_factory.mktemp("views") / "run"
+    return loop.start(config, toy, folder, Machine(evaluations=2))
+
+
+def as_json(view):
+    """Return what a reader of the JSON gets; fails on what JSON has no word for."""
+    return json.loads(json.dumps(view.to_json(), allow_nan=False))
+
+
+def test_lines_are_ordered_by_kl_and_dead_latents_come_last(separated, codes):
+    view = views.traversals(separated, codes=codes)
+    assert view.labels[-1] == "z3"
+    assert (np.diff(view.kl) <= 0).all()
+    assert view.kl[-1] == pytest.approx(0)
+
+
+def test_the_middle_of_a_traversal_around_the_start_is_the_start(separated, toy):
+    start = toy.images([300])[0]
+    view = views.traversals(separated, start, ranges="around", steps=7)
+    np.testing.assert_array_equal(view.start, separated.encode(start[None])[0])
+    for line in range(4):
+        np.testing.assert_array_equal(view.images[line, 3], view.start_image)
+    assert (view.nearest == 3).all()
+
+
+def test_a_line_changes_its_own_factor_only(separated, toy):
+    view = views.traversals(separated, toy.images([300])[0], latents=[1], steps=9)
+    found = known_models.read_factors(view.images[0])
+    assert len(np.unique(found[:, 0])) == 1
+    assert len(np.unique(found[:, 2])) == 1
+    assert (np.diff(found[:, 1]) >= 0).all()
+    assert len(np.unique(found[:, 1])) > 5
+
+
+def test_ranges_are_where_they_say(separated, codes):
+    fixed = views.traversals(separated, "prior", reach=1.5, steps=4)
+    np.testing.assert_allclose(fixed.values[0], [-1.5, -0.5, 0.5, 1.5])
+    prior = views.traversals(separated, "prior", ranges="prior", steps=3, codes=codes)
+    np.testing.assert_allclose(prior.values, np.tile([-1.645, 0, 1.645], (4, 1)), atol=0.05)
+    data = views.traversals(
+        separated, "prior", ranges="posterior", quantiles=(0, 1), steps=2, latents=[2], codes=codes
+    )
+    # The side's codes lie within ±1.5, drawn with a deviation of e^-1.
+    assert -3.5 < data.values[0, 0] < -1.5 < 1.5 < data.values[0, 1] < 3.5
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"ranges": "priors"},
+        {"steps": 1},
+        {"reach": -1.0},
+        {"quantiles": (0.9, 0.1)},
+        {"latents": [7]},
+        {"start": np.zeros(9)},
+        {"start": "posterior"},
+        {"start": np.full(4, np.nan)},
+    ],
+)
+def test_impossible_traversals_are_refused(separated, codes, wrong):
+    with pytest.raises((ConfigError, DataError)):
+        views.traversals(separated, codes=codes, **wrong)
+
+
+def test_kl_is_that_of_the_posterior(separated, codes):
+    view = views.kl_per_dimension(separated, codes)
+    mean, logvar = known_models.posterior(separated.data.images(codes.rows))
+    expected = 0.5 * (mean**2 + np.exp(logvar) - 1 - logvar).mean(0)
+    np.testing.assert_allclose(view.kl, expected, rtol=1e-4)
+    assert view.active.tolist() == [True, True, True, False]
+    assert view.order[-1] == 3
+
+
+@pytest.mark.parametrize("kind", ["mi", "dci"])
+def test_heat_maps_pair_each_factor_with_its_latent(separated, codes, kind):
+    view = views.heat_map(separated, kind, codes)
+    assert view.factors == ["x", "y", "side"]
+    assert view.values.shape == (3, 4)
+    assert view.values.argmax(1).tolist() == [0, 1, 2]
+    np.testing.assert_allclose(view.values.max(1), 1, atol=0.02)
+    assert view.values[:, 3].max() < 0.01
+
+
+def test_a_heat_map_is_that_of_the_stored_score(separated, monkeypatch):
+    details = {
+        "factor_names": ["x", "y"],
+        "mutual_information": [[1.0, 0.0], [0.5, 2.0]],
+        "factor_entropy": [2.0, 4.0],
+    }
+    stored = {"mig": {"value": 0.5, "protocol": "p", "details": details}}
+    monkeypatch.setattr(separated, "scores", stored)
+    view = views.heat_map(separated)
+    np.testing.assert_allclose(view.values, [[0.5, 0.25], [0.0, 0.5]])
+    assert (view.protocol, view.factors) == ("p", ["x", "y"])
+
+
+def test_latents_respond_to_their_own_factor_on_a_grid(separated):
+    view = views.latent_response(separated)
+    assert (view.position.across, view.position.down) == ("x", "y")
+    x_map, y_map = view.position.means[0], view.position.means[1]
+    assert np.ptp(x_map, axis=0).max() < 1e-6 < np.ptp(x_map, axis=1).min()
+    assert np.ptp(y_map, axis=1).max() < 1e-6 < np.ptp(y_map, axis=0).min()
+    (side,) = view.lines
+    assert side.factor == "side"
+    assert side.value_labels == ["5", "8", "11", "14"]
+    np.testing.assert_allclose(side.means[2, 0], [-1.5, -0.5, 0.5, 1.5], atol=1e-6)
+    assert side.spread[2].max() < 1e-6 < side.spread[0].min()
+
+
+def test_latents_respond_to_the_rows_of_a_table(toy):
+    rng = np.random.default_rng(0)
+    rows = rng.choice(len(toy), 600, replace=False)
+    loose = toy.subset(rows)
+    view = views.latent_response(known_models.separated(loose))
+    means = view.position.means[0]
+    assert means.shape == (16, 16)
+    filled = np.isfinite(means)
+    columns = np.broadcast_to((np.arange(16) - 7.5) / 4, (16, 16))
+    np.testing.assert_allclose(means[filled], columns[filled], atol=1e-6)
+    assert as_json(view)["position"]["means"]
+
+
+def test_lines_are_split_by_the_categorical_factor():
+    factors = (Factor("kind", 2, ("a", "b"), categorical=True), Factor("level", 5))
+    images = np.arange(10, dtype=np.uint8).reshape(10, 1, 1).repeat(8, 1).repeat(8, 2) * 20
+    own = from_arrays(images)
+    data = FactorImages("own", own.pixels, factors)
+    model = wrap(lambda part: part[:, 0, :1, 0] * 255 / 20, data)
+    (level,) = views.latent_response(model).lines
+    assert level.classes == ["a", "b"]
+    np.testing.assert_allclose(level.means[0], [[0, 1, 2, 3, 4], [5, 6, 7, 8, 9]], atol=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("names", "pair"),
+    [
+        (("shape", "x", "y"), (1, 2)),
+        (("pos_y", "pos_x"), (1, 0)),
+        (("positionX", "hue", "positionY"), (0, 2)),
+        (("horizontal", "vertical"), (0, 1)),
+        (("x", "pos_y"), None),
+        (("scale", "hue"), None),
+    ],
+)
+def test_positions_are_known_by_their_names(names, pair):
+    data = SimpleNamespace(factor_names=names, factor_list=[Factor(name, 4) for name in names])
+    assert position_pair(data) == pair
+
+
+def test_a_scatter_has_the_factor_and_the_code_of_the_same_image(separated, codes):
+    view = views.scatter(separated, 0, "x", codes, points=100)
+    assert len(view.values) == 100
+    np.testing.assert_allclose(view.codes, (view.values - 7.5) / 4, atol=1e-6)
+    with pytest.raises(ConfigError, match="side"):
+        views.scatter(separated, 0, "sides", codes)
+
+
+def test_a_healthy_model_warns_of_its_dead_latent_only(separated, codes):
+    found = views.warnings(separated, codes).warnings
+    assert [warned.kind for warned in found] == ["collapsed"]
+    assert found[0].latents == [3]
+
+
+def test_turned_axes_and_copies_are_warned_of(toy):
+    turned = views.warnings(known_models.entangled(toy))
+    assert {tuple(w.factors) for w in turned.of_kind("entangled_latents")} == {("x",), ("y",)}
+    assert {tuple(w.latents) for w in turned.of_kind("entangled_factors")} == {(0,), (1,)}
+    assert not turned.of_kind("collapsed")
+    twice = wrap(lambda images: known_models.standard(images)[:, [0, 0]], toy)
+    assert [w.latents for w in views.warnings(twice).of_kind("correlated")] == [[0, 1]]
+
+
+def test_a_kl_at_its_limit_is_warned_of(toy, separated, codes, monkeypatch):
+    total = float(codes.kl().sum())
+    monkeypatch.setattr(separated, "kl_limit", total * 1.02)
+    assert "limit" in views.warnings(separated, codes).of_kind("kl_limit")[0].message
+    monkeypatch.setattr(separated, "kl_limit", total * 2)
+    assert not views.warnings(separated, codes).of_kind("kl_limit")
+    sharp = known_models.separated(
+        toy,
+        posterior=lambda images: (known_models.standard(images), np.full((len(images), 4), -20)),
+    )
+    messages = [w.message for w in views.warnings(sharp).of_kind("kl_limit")]
+    assert len(messages) == 2
+    assert "1,024 images" in messages[0]
+    assert "floor" in messages[1]
+
+
+def test_swaps_take_content_by_line_and_style_by_column(separated, toy):
+    view = views.swap_grid(separated, 3, 4)
+    assert view.images.shape == (3, 4, 1, 32, 32)
+    content = known_models.read_factors(view.content_images)
+    style = known_models.read_factors(view.style_images)
+    for i in range(3):
+        for j in range(4):
+            expected = [content[i, 0], content[i, 1], style[j, 2]]
+            assert known_models.read_factors(view.images[i, j : j + 1])[0].tolist() == expected
+
+
+def test_a_method_with_a_cluster_and_a_style_swaps_them(toy):
+    method = AAEClustering(latent_dim=2, clusters=3, discriminator_width=8)
+    config = Train(method=method, data="toy_xys", steps=1)
+    run = Run(config, toy.image_shape, loop.make_networks(config, toy), step=0, data=toy)
+    images = toy.images([0, 500])
+    np.testing.assert_allclose(run.swap(images, images), run.reconstruct(images), atol=1e-6)
+    content, style = run.encode(images[:1]), run.encode(images[1:])
+    mixed = np.concatenate([content[:, :3], style[:, 3:]], axis=1)
+    np.testing.assert_allclose(run.swap(images[:1], images[1:]), run.decode(mixed), atol=1e-6)
+    with pytest.raises(ConfigError, match="content"):
+        views.swap_grid(known_models.separated(toy, swap=None))
+
+
+def test_curves_hold_every_term_of_every_player(run):
+    view = views.curves(run.folder.record())
+    names = {(curve.player, curve.name) for curve in view.curves}
+    assert {("autoencoder", n) for n in ("loss", "reconstruction", "kl", "capacity_gap")} < names
+    assert ("evaluation", "elbo") in names
+    assert view.named("loss").steps.tolist() == [1, 2, 3, 4]
+    assert view.named("elbo").steps.tolist() == [2, 4]
+    over_time = views.kl_over_time(run.folder.record())
+    assert over_time.kl.shape == (2, 3)
+
+
+def test_long_curves_are_averaged_not_cut():
+    record = [{"step": step, "player": "p", "loss": float(step)} for step in range(1000)]
+    curve = views.curves(record, points=10).named("loss")
+    assert len(curve.steps) == 10
+    np.testing.assert_allclose(curve.values, np.arange(10) * 100 + 49.5)
+    assert views.kl_over_time(record).kl.size == 0
+
+
+def test_names_are_kept_in_the_run_folder_and_shown(run):
+    run.name_latent(1, " x position ")
+    again = load(run.path)
+    assert again.latent_names == {1: "x position"}
+    assert views.latent_names(again).labels == ["z0", "z1 x position", "z2"]
+    assert "z1 x position" in views.traversals(again, steps=2).labels
+    again.name_latent(1, "")
+    assert load(run.path).latent_names == {}
+
+
+@pytest.mark.parametrize(("latent", "name"), [(3, "a"), (-1, "a"), (0, "a\nb"), (0, "a" * 61)])
+def test_impossible_names_are_refused(run, latent, name):
+    with pytest.raises(ConfigError):
+        run.name_latent(latent, name)
+
+
+@pytest.mark.parametrize("content", ['["a"]', '{"x": "a"}', '{"0": 3}', "{"])
+def test_a_damaged_file_of_names_is_refused(tmp_path, content):
+    folder = RunFolder(tmp_path)
+    folder.latent_names_file.write_text(content, encoding="utf-8")
+    with pytest.raises((ConfigError, DataError)):
+        folder.latent_names()
+
+
+def test_every_view_is_json(separated, codes, run):
+    record = list(run.folder.record())
+    for view in (
+        views.reconstructions(separated, 2),
+        views.prior_samples(separated, 2),
+        views.traversals(separated, steps=2, codes=codes),
+        views.swap_grid(separated, 2, 2),
+        views.heat_map(separated, codes=codes),
+        views.kl_per_dimension(separated, codes),
+        views.kl_per_dimension(known_models.separated(separated.data, posterior=None)),
+        views.latent_response(separated, settings=1),
+        views.scatter(separated, 0, "x", codes),
+        views.warnings(separated, codes),
+        views.curves(record),
+        views.kl_over_time(record),
+        views.latent_names(separated),
+    ):
+        assert as_json(view)
+    pictures = as_json(views.traversals(separated, steps=2, codes=codes))["images"]
+    assert (len(pictures), len(pictures[0])) == (4, 2)
+    assert pictures[0][0].startswith("data:image/png;base64,")
+
+
+def test_views_of_an_own_run_and_of_a_run_without_codes_of_images(run, toy):
+    assert views.warnings(run).warnings is not None
+    assert views.latent_response(run, settings=1).position is not None
+    from unweave.methods.ground_truth import GroundTruth
+
+    config = Train(method=GroundTruth(), data="toy_xys", steps=1)
+    nets = loop.make_networks(config, toy)
+    truth = Run(config, toy.image_shape, nets, step=0, data=toy)
+    config.method.fit(nets, toy, 0)
+    assert views.heat_map(truth).values.max() == pytest.approx(1, abs=0.02)
+
+
+@pytest.mark.parametrize("shape", [(), (2, 3)])
+def test_functions_that_return_something_else_are_named(toy, shape):
+    with pytest.raises(DataError, match="encode of 1 rows"):
+        wrap(lambda images: np.zeros((len(images), *shape)), toy)
