@@ -120,7 +120,14 @@ def place_images(images: np.ndarray | Tensor, device: torch.device) -> Images:
         images = torch.from_numpy(np.ascontiguousarray(images))
     if not images.is_floating_point():
         raise TypeError(f"images must be floating-point numbers in [0, 1], found {images.dtype}")
-    return images.to(device=device, dtype=torch.float32).contiguous(memory_format=_layout(device))
+    layout = _layout(device)
+    images = images.to(device=device, dtype=torch.float32).contiguous(memory_format=layout)
+    _, channels, height, width = images.shape
+    if channels == 1 and layout == torch.channels_last:
+        # With one channel both layouts are the same numbers in the same order. Only these
+        # strides tell the library, whose gradient kernels are then four times as fast.
+        images = images.as_strided(images.shape, (height * width, 1, width, 1))
+    return images
 
 
 def place_batch(tensor: Tensor, device: torch.device) -> Tensor:

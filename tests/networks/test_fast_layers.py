@@ -15,6 +15,7 @@ from unweave.networks._layers import doubling, patching, unpatching
 # The layer, and the size of what goes in for a batch of 3.
 LAYERS = {
     "doubling": (lambda: doubling(5, 1), (3, 5, 4, 6)),
+    "doubling to several channels": (lambda: doubling(5, 4), (3, 5, 4, 6)),
     "patching": (lambda: patching(1, 5), (3, 1, 8, 12)),
     "unpatching": (lambda: unpatching(5, 1), (3, 5, 2, 3)),
 }
