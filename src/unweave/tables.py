@@ -151,7 +151,7 @@ def bin_equal_width(column: NDArray[Any], bins: int) -> NDArray[np.int64]:
 
     The left edge belongs to a bin; the maximum falls into the last one.
     """
-    column = np.asarray(column, dtype=np.float64)
+    column = np.ascontiguousarray(column, dtype=np.float64)
     low, high = float(column.min()), float(column.max())
     if is_constant(low, high):
         return np.zeros(len(column), dtype=np.int64)
