@@ -160,9 +160,21 @@ def test_sampled_gap_sees_the_encoders_noise() -> None:
     blurred = np.full(mean.shape, 6.0)
     assert metrics.mig_sampled(mean, sharp, grid).value == pytest.approx(1, abs=1e-3)
     assert metrics.mig_sampled(mean, blurred, grid).value == pytest.approx(0, abs=0.02)
-    for protocol in ("chen2018", "do2020"):
+    for protocol in ("chen2018_paired", "do2020"):
         nothing = metrics.mig_sampled(0 * mean, 0 * mean, grid, protocol=protocol)
         assert nothing.value == pytest.approx(0, abs=1e-9)
+
+
+def test_latents_drawn_apart_understate_the_gap_of_perfect_codes() -> None:
+    grid = np.tile(full_grid((4, 4)), (15, 1))
+    mean = np.concatenate([grid, np.zeros((len(grid), 1))], axis=1).astype(float)
+    sharp = np.full(mean.shape, -8.0)
+    apart = [
+        metrics.mig_sampled(mean, sharp, grid, protocol="chen2018", samples=50, seed=seed).value
+        for seed in range(5)
+    ]
+    assert max(apart) < metrics.mig_sampled(mean, sharp, grid, samples=50).value
+    assert 0.9 < np.mean(apart) < 0.99
 
 
 def test_both_protocols_of_the_sampled_gap_agree() -> None:

@@ -4,6 +4,14 @@
 implementation gave, with its parameters and the tolerance: 0.01 plus twice the
 deviation over seeds for information, SAP and lasso, 0.03 plus twice the deviation for
 votes and classifiers, 0.05 for tree importances. Our rows are drawn from another seed.
+A value of null is where the source gave nothing finite; ours must.
+
+Each number of a source is a mean over three seeds. What pure noise or few drawn latents
+seem to know differs from draw to draw, so there ours is a mean (or median) over `draws`
+as well.
+
+`options` and `rows` are those of the source. Tests run smaller where that is as good;
+`make acceptance` runs all of them at the source's size.
 """
 
 import functools
@@ -19,55 +27,75 @@ from unweave import metrics
 from unweave.metrics import Score
 from unweave.tables import bin_equal_width
 
-STORED = json.loads((Path(__file__).parent / "golden_values.json").read_text())
-ROWS = 15_000
+STORED = json.loads((Path(__file__).parent / "golden_values.json").read_text(encoding="utf-8"))
 DEVIATION = {"post_perfect": 0.05, "post_noisy": 0.5}
+SEED = 7
+SUMMARIES = {"mean": np.mean, "median": np.median}
+TRANSFORMS = {
+    "same": lambda score: score,
+    "one_minus": lambda score: 1 - score,
+    "twice_minus_one": lambda score: 2 * score - 1,
+}
+
+Group = tuple[str, str, str, int, int]
+"""Representation, metric, options as JSON, rows, draws."""
 
 
-def grouped() -> dict[tuple[str, str, str], list[dict[str, Any]]]:
+def grouped() -> dict[Group, list[dict[str, Any]]]:
     """Group the stored values by the score that they are compared with."""
-    groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    groups: dict[Group, list[dict[str, Any]]] = {}
     for row in STORED["compared"]:
         options = json.dumps(row["options"], sort_keys=True)
-        groups.setdefault((row["representation"], row["metric"], options), []).append(row)
+        group = row["representation"], row["metric"], options, row["rows"], row["draws"]
+        groups.setdefault(group, []).append(row)
     return groups
 
 
 GROUPS = grouped()
 
+SECONDS_EACH = {"dci", "explicitness", "infomec", "mig_sampled", "sample_efficiency"}
+"""Outside `make acceptance` these are compared for few representations."""
 
-# What pure noise seems to know differs from draw to draw; these are cheap enough to
-# average over several.
-AVERAGED = {"modularity": 8}
+SMALLER: dict[str, dict[str, int]] = {
+    "beta_vae_score": {"train_features": 2500, "test_features": 2500},
+    "explicitness": {"train_rows": 5000, "test_rows": 2500},
+    "infomec": {"rows": 4000},
+}
 
 
-@functools.cache
-def standard(name: str, seed: int = 7) -> Any:
-    return representation(name, ROWS, seed)
+def is_quick(group: Group) -> bool:
+    name, metric, options, _, _ = group
+    protocol = json.loads(options).get("protocol")
+    lasso = metric == "dci" and protocol in ("eastwood2018", "carbonneau2022")
+    return metric not in SECONDS_EACH or lasso or protocol == "do2020" or name == "merged"
 
 
-def models(name: str) -> list[Any]:
+@functools.lru_cache(maxsize=4)
+def standard(name: str, rows: int, seed: int = SEED) -> Any:
+    return representation(name, rows, seed)
+
+
+def models(name: str, seed: int = SEED) -> list[Any]:
     """Four models' codes: permuted copies, with or without noise."""
-    rng = np.random.default_rng(3)
-    codes = standard("perfect").codes
+    rng = np.random.default_rng(seed)
+    codes = standard("perfect", 15_000, seed).codes
     noise = 0.3 if name == "udr_permuted_noisy" else 0.0
     return [
         (codes + noise * rng.standard_normal(codes.shape))[:, rng.permutation(5)] for _ in range(4)
     ]
 
 
-def our_score(name: str, metric: str, options: dict[str, Any], seed: int) -> Score:
+def our_score(name: str, metric: str, options: dict[str, Any], rows: int, seed: int) -> Score:
     function = getattr(metrics, metric)
     if metric == "udr":
-        return function(models(name), **options)
+        return function(models(name, seed), **options)
     if name in DEVIATION:
         given = posterior(DEVIATION[name])
         if metric == "jemmig":
             return function(given.mean, given.factors, logvar=given.logvar, **options)
-        return function(given.mean, given.logvar, given.factors, **options)
-    codes, factors = standard(name, seed).codes, standard(name, seed).factors
-    if metric in AVERAGED:  # information of noise falls with the number of rows
-        codes, factors = codes[:10_000], factors[:10_000]
+        return function(given.mean, given.logvar, given.factors, seed=seed, **options)
+    table = standard(name, rows, seed)
+    codes, factors = table.codes, table.factors
     bins = options.pop("binned_by_caller", None)
     if bins:  # this source cuts codes and factors into bins before it scores them
         codes = np.stack([bin_equal_width(c, bins) + 1 for c in codes.T], axis=1)
@@ -76,23 +104,46 @@ def our_score(name: str, metric: str, options: dict[str, Any], seed: int) -> Sco
 
 
 def compared(score: Score, row: dict[str, Any]) -> float:
-    if row["compare"] == "value":
+    detail, _, index = row["compare"].partition(".")
+    if detail == "value":
         found = score.value
-    elif row["compare"] == "active_codes":
+    elif detail == "codes":
+        found = float(len(score.details["active_codes"]))
+    elif detail == "active_codes":
         found = float(score.details["active_codes"].sum())
+    elif index:
+        found = float(score.details[detail][int(index)])
     else:
-        found = float(np.mean(score.details[row["compare"]]))
-    return 1 - found if row["one_minus"] else found
+        found = float(np.mean(score.details[detail]))
+    return float(TRANSFORMS[row["transform"]](found))
 
 
-@pytest.mark.parametrize("group", GROUPS, ids=lambda group: "-".join(group))
-def test_score_is_that_of_the_reference(group: tuple[str, str, str]) -> None:
-    name, metric, options = group
-    draws = AVERAGED.get(metric, 1) if name in ("noise", "kminus1") else 1
-    scores = [our_score(name, metric, json.loads(options), 7 + draw) for draw in range(draws)]
+def check(group: Group, smaller: dict[str, int]) -> None:
+    name, metric, options, rows, draws = group
+    settings = json.loads(options) | smaller
+    scores = [our_score(name, metric, dict(settings), rows, SEED + draw) for draw in range(draws)]
     for row in GROUPS[group]:
-        found = np.mean([compared(score, row) for score in scores])
-        assert abs(found - row["value"]) <= row["tolerance"], (row, found)
+        found = SUMMARIES[row["summary"]]([compared(score, row) for score in scores])
+        if row["value"] is None:
+            assert np.isfinite(found), (row, found)
+        else:
+            assert abs(found - row["value"]) <= row["tolerance"], (row, found)
+
+
+def words(group: Group) -> str:
+    name, metric, options, _, _ = group
+    return f"{name}-{metric}-{options}"
+
+
+@pytest.mark.parametrize("group", [group for group in GROUPS if is_quick(group)], ids=words)
+def test_score_is_that_of_the_reference(group: Group) -> None:
+    check(group, SMALLER.get(group[1], {}))
+
+
+@pytest.mark.acceptance
+@pytest.mark.parametrize("group", GROUPS, ids=words)
+def test_score_is_that_of_the_reference_at_its_size(group: Group) -> None:
+    check(group, {})
 
 
 def test_every_value_left_out_has_a_reason() -> None:
@@ -105,17 +156,24 @@ def test_every_standard_representation_is_compared() -> None:
 
 def test_rotated_models_agree_less_than_permuted_ones() -> None:
     rng = np.random.default_rng(0)
-    codes = standard("perfect").codes
-    turned = [codes @ np.linalg.qr(rng.standard_normal((5, 5)))[0] for _ in range(4)]
-    for protocol in ("lasso", "spearman"):
-        rotated = metrics.udr(turned, protocol=protocol).value
-        assert rotated < 0.5
-        assert rotated < metrics.udr(models("udr_permuted_noisy"), protocol=protocol).value
+    codes = standard("perfect", 1_000).codes
+    # The source's rotations are not known, but its four models must look like ours.
+    source = {"lasso": 0.34028, "spearman": 0.3321}
+    for protocol, value in source.items():
+        turned = [
+            metrics.udr(
+                [codes @ np.linalg.qr(rng.standard_normal((5, 5)))[0] for _ in range(4)],
+                protocol=protocol,
+            ).value
+            for _ in range(12)
+        ]
+        assert abs(np.mean(turned) - value) <= 2 * np.std(turned)
+        assert max(turned) < metrics.udr(models("udr_permuted_noisy"), protocol=protocol).value
 
 
 @pytest.mark.parametrize("metric", ["dci", "explicitness", "modularity", "mig", "mig_sup"])
 def test_a_dead_code_gives_a_score_where_references_fail(metric: str) -> None:
-    dead, perfect = standard("dead"), standard("perfect")
+    dead, perfect = standard("dead", 15_000), standard("perfect", 15_000)
     options = {"train_rows": 1000, "test_rows": 500} if metric in ("dci", "explicitness") else {}
     function = getattr(metrics, metric)
     found = function(dead.codes, dead.factors, **options).value

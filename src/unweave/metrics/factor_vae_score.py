@@ -9,7 +9,8 @@ A majority vote maps d* to k; the score is its accuracy on new votes, the chance
 level 1/K. Codes whose deviation is below a threshold are left out.
 
 Differs from the paper: from a table, batches are drawn with replacement from the
-rows that share a value. `factor_vae_score_of_model` draws as the paper does.
+rows that share a value. `factor_vae_score_of_model` draws as the paper does. The
+sizes of `kim2018` are those of Carbonneau et al.'s code, not checked in the paper.
 """
 
 from typing import Any

@@ -7,8 +7,14 @@ R. T. Q. Chen et al., NeurIPS 2018, arXiv:1802.04942:
 
 Unlike the histogram form it counts the encoder's own noise, and it does not
 depend on a number of bins.
+
+The authors draw the latents of every entropy apart. The noise of the difference
+then looks like information, the second best code seems to know something, and
+gaps come out too small: 0.985 instead of 1.000 for perfect codes of the test's
+grid with 1,000 latents. The default takes the same latents for both entropies.
 """
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,7 +27,8 @@ from unweave.metrics._score import Score
 from unweave.tables import Continuous, FactorTable
 
 PROTOCOLS = {
-    "chen2018": "entropies from latents drawn from q(z|x)",
+    "chen2018_paired": "both entropies of a difference from the same latents, drawn from q(z|x)",
+    "chen2018": "the authors' estimate: each entropy from latents of its own",
     "do2020": "posterior mass in 100 bins over [-4, 4], nothing drawn (arXiv:1908.09961)",
 }
 NEEDS = _protocol.POSTERIOR
@@ -35,7 +42,7 @@ def mig_sampled(
     factors: Any,
     *,
     seed: int = 0,
-    protocol: str = "chen2018",
+    protocol: str = "chen2018_paired",
     samples: int = 10_000,
     rows: int = 10_000,
     continuous: Continuous = None,
@@ -58,7 +65,8 @@ def mig_sampled(
         information = binned_information(means, logvars, known, bins=100, limit=4.0)
         mutual, factor_entropy = information.mutual, information.factor_entropy
     else:
-        mutual = _sampled_information(means, logvars, known, samples, rng)
+        paired = protocol == "chen2018_paired"
+        mutual = _sampled_information(means, logvars, known, samples, rng, paired)
         factor_entropy = measure_information(means[:, :1], known, 2).factor_entropy
     best, second = top_two(mutual, axis=0)
     gaps = (best - second) / factor_entropy
@@ -82,24 +90,38 @@ def _sampled_information(
     factors: FactorTable,
     samples: int,
     rng: np.random.Generator,
+    paired: bool,
 ) -> NDArray[np.float64]:
-    """Estimate I(z_j; v_k) = E log q(z_j | v_k) - E log q(z_j), (code, factor).
-
-    Both terms share their latents, so that their noise cancels where a code
-    knows nothing.
-    """
+    """Estimate I(z_j; v_k) = E log q(z_j | v_k) - E log q(z_j), (code, factor)."""
     drawn = rng.permutation(len(mean))[:samples]
     z = sample(mean, logvar, rng)
+    groups = list(_groups(factors, drawn, samples, rng, paired))
     mutual = np.zeros((mean.shape[1], len(factors.sizes)))
     for code in range(mean.shape[1]):
-        marginal = log_mixture(z[drawn, code], mean[:, code], logvar[:, code])
-        mutual[code] = -marginal.mean()
-        for factor, size in enumerate(factors.sizes):
-            labels = factors.labels[:, factor]
-            for value in range(size):
-                alike = np.flatnonzero(labels == value)
-                rows = drawn[labels[drawn] == value]
-                if len(rows):
-                    density = log_mixture(z[rows, code], mean[alike, code], logvar[alike, code])
-                    mutual[code, factor] += density.sum() / len(drawn)
+        mutual[code] = -log_mixture(z[drawn, code], mean[:, code], logvar[:, code]).mean()
+        for factor, alike, rows, weight in groups:
+            density = log_mixture(z[rows, code], mean[alike, code], logvar[alike, code])
+            mutual[code, factor] += weight * density.mean()
     return np.maximum(mutual, 0.0)
+
+
+def _groups(
+    factors: FactorTable,
+    drawn: NDArray[np.int64],
+    samples: int,
+    rng: np.random.Generator,
+    paired: bool,
+) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64], float]]:
+    """Yield for each value of a factor its rows, the rows whose latents are judged, its weight."""
+    for factor, size in enumerate(factors.sizes):
+        labels = factors.labels[:, factor]
+        for value in range(size):
+            alike = np.flatnonzero(labels == value)
+            if paired:
+                rows = drawn[labels[drawn] == value]
+                weight = len(rows) / len(drawn)
+            else:
+                rows = rng.permutation(alike)[:samples]
+                weight = len(alike) / len(labels)
+            if len(rows):
+                yield factor, alike, rows, weight
