@@ -25,6 +25,7 @@ LAYERS = [
     {"figures"},
     {"watchers"},
     {"recipes", "workflows"},
+    {"studies"},
     {"cli"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
@@ -35,6 +36,7 @@ ONLY_IN = {
     "h5py": ("data",),
     "tensorboardX": ("watchers",),
     "lightgbm": ("metrics",),
+    "ray": ("studies",),
 }
 NEVER_IN = {"torch": ("metrics", "tables")}
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from unweave.runs import load as load
     from unweave.schedules import Schedule as Schedule
     from unweave.schedules import constant as constant
+    from unweave.studies import Study as Study
     from unweave.workflows import evaluate as evaluate
     from unweave.workflows import resume as resume
     from unweave.workflows import train as train
@@ -54,6 +55,7 @@ _PLACES = {
     "Machine": "config",
     "Run": "runs",
     "Schedule": "schedules",
+    "Study": "studies",
     "constant": "schedules",
     "evaluate": "workflows",
     "from_arrays": "data",
