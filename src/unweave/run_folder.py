@@ -7,6 +7,7 @@ checkpoint.safetensors   networks, optimizers and step (and .previous)
 networks.safetensors     the trained networks
 scores.json              metrics
 latent_names.json        what the user calls latents: {"3": "x position"}
+results/                 what studies keep of the run (studies/_ledger.py)
 figures/                 pictures
 """
 

@@ -288,8 +288,11 @@ def in_parts(array: np.ndarray) -> list[np.ndarray]:
     return [array[i : i + CHUNK] for i in range(0, max(len(array), 1), CHUNK)]
 
 
-def load(folder: str | Path, device: str = "cpu") -> Run:
-    """Load a run from its folder: the trained networks, or the last checkpoint of an unfinished."""
+def load(folder: str | Path, device: str = "cpu", data: FactorImages | None = None) -> Run:
+    """Load a run from its folder: the trained networks, or the last checkpoint of an unfinished.
+
+    `data` is the run's data set if it is open already; by default it is opened when needed.
+    """
     run_folder = RunFolder(folder)
     config, summary = run_folder.read_config()
     architecture = config.architecture or architecture_for(summary.image_shape)
@@ -302,4 +305,4 @@ def load(folder: str | Path, device: str = "cpu") -> Run:
     # As in training: fast, and codes are the same to the last bit.
     devices.tune_allocator()
     devices.place(nets, devices.choose_device(device))
-    return Run(config, summary, nets, step=step, folder=run_folder)
+    return Run(config, summary, nets, step=step, folder=run_folder, data=data)

@@ -17,6 +17,7 @@ from unweave.training import loop
 from unweave.watchers import Pictures, ProgressBar, TensorBoard
 
 if TYPE_CHECKING:
+    from unweave.evaluation.encode import Encoded
     from unweave.evaluation.score import Scores
 
 
@@ -98,8 +99,12 @@ def evaluate(
     protocol: str | Mapping[str, str] | None = None,
     seeds: int = 1,
     sampler: str = "table",
+    encoded: "Encoded | None" = None,
 ) -> "Scores":
-    """Score a run; the scores are kept in its folder as well."""
+    """Score a run; the scores are kept in its folder as well.
+
+    `encoded` holds the run's codes if they have been computed already.
+    """
     from unweave.evaluation.encode import encode_run
     from unweave.evaluation.score import score, score_model
 
@@ -109,7 +114,7 @@ def evaluate(
     if sampler == "paper":
         scores = score_model(run.encode, run.data, metrics, sampler=sampler, **how)
     else:
-        encoded = encode_run(run)
+        encoded = encoded or encode_run(run)
         scores = score(
             encoded.codes,
             encoded.factors if encoded.factor_names else None,

@@ -12,6 +12,7 @@ VERBS = {
     "train": "Train a method on data: unweave train beta_vae --data dsprites",
     "resume": "Continue a run that was stopped, or train it further.",
     "evaluate": "Score a run, a table of codes, or any Python function that encodes images.",
+    "study": "Run many trainings from one file: unweave study run FILE; then table, report.",
     "list": "Show what there is: methods, data, metrics, architectures, runs.",
     "data": "Describe a data set; --show draws samples and what each factor does.",
 }

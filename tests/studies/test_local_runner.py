@@ -1,0 +1,152 @@
+"""Crashes, kills and hangs: every result is there exactly once."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import fake_jobs
+import pytest
+from fake_jobs import KEY, FakeJob, drive, events, jobs
+
+from unweave.studies._ledger import Ledger
+from unweave.studies._local import cause_of_death
+
+
+def start_driver(root: Path, count: int, seconds: float) -> subprocess.Popen:
+    words = [sys.executable, fake_jobs.__file__, str(root), str(count), str(seconds)]
+    path = os.pathsep.join([str(Path(fake_jobs.__file__).parent), *sys.path])
+    return subprocess.Popen(words, env=os.environ | {"PYTHONPATH": path})
+
+
+def results(root: Path, count: int) -> dict[str, str]:
+    """Return the token of every result, having checked that all are there and whole."""
+    files = sorted(root.glob(f"run-*/results/{KEY}.json"))
+    assert len(files) == count
+    assert not list(root.glob("run-*/results/.*")), "no half-written file is left"
+    return {file.parts[-3]: json.loads(file.read_text())["token"] for file in files}
+
+
+def test_200_runs_with_failures_in_a_tenth_give_every_result_exactly_once(tmp_path):
+    todo = jobs(tmp_path, 200)
+    progress = drive(tmp_path, todo)
+    ledger = Ledger(tmp_path, KEY)
+    failed = [job for job in todo if ledger.failure(job.run_id)]
+    assert (progress.done, progress.failed) == (190, 10)
+    assert {job.trouble for job in failed} == {"raises once"}
+    failure = ledger.failure(failed[0].run_id)
+    assert failure["message"] == f"injected into {failed[0].run_id}"
+    assert "fake_jobs.py" in failure["details"], "an unexpected error keeps its traceback"
+
+    for job in failed:
+        ledger.forget_failure(job.run_id)
+    drive(tmp_path, todo)
+    finished = Counter(event["run"] for event in events(tmp_path, "finished"))
+    assert set(finished.values()) == {1}
+    tokens = {event["run"]: event["token"] for event in events(tmp_path, "finished")}
+    assert results(tmp_path, 200) == tokens
+    began = Counter(event["run"] for event in events(tmp_path, "began"))
+    assert {began[job.run_id] for job in todo if job.trouble} == {2}
+    assert {began[job.run_id] for job in todo if not job.trouble} == {1}
+
+
+def test_a_driver_killed_again_and_again_loses_nothing(tmp_path):
+    count = 60
+    for _ in range(3):
+        driver = start_driver(tmp_path, count, 0.05)
+        before = len(list(tmp_path.glob("run-*/results/*.json")))
+        deadline = time.monotonic() + 60
+        while len(list(tmp_path.glob("run-*/results/*.json"))) < before + 8:
+            assert driver.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        driver.kill()
+        driver.wait()
+    kept = {f: f.read_bytes() for f in tmp_path.glob("run-*/results/*.json")}
+    assert 24 <= len(kept) < count
+    driver = start_driver(tmp_path, count, 0.0)
+    assert driver.wait() == 0
+    assert {f: f.read_bytes() for f in kept} == kept, "what was finished is not done again"
+    ledger = Ledger(tmp_path, KEY)
+    done = {f.parts[-3] for f in tmp_path.glob("run-*/results/*.json")}
+    failed = [job for job in jobs(tmp_path, count) if ledger.failure(job.run_id)]
+    assert len(done) + len(failed) == count
+    assert {job.trouble for job in failed} <= {"raises once"}
+
+
+def test_workers_end_when_their_driver_is_killed(tmp_path):
+    driver = start_driver(tmp_path, 2, 60.0)
+    ledger = Ledger(tmp_path, KEY)
+    beat = None
+    deadline = time.monotonic() + 60
+    while beat is None:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+        beat = ledger.last_beat("run-001")
+    driver.kill()
+    driver.wait()
+    while is_running(beat["pid"]):
+        assert time.monotonic() < deadline, "it works on although nobody counts it"
+        time.sleep(0.05)
+    with ledger.claim("run-001") as free:
+        assert free
+    assert not ledger.is_done("run-001")
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process computes; one that is over may wait for its parent to notice."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def test_two_drivers_never_do_the_same_run_twice(tmp_path):
+    count = 40
+    first = start_driver(tmp_path, count, 0.02)
+    second = start_driver(tmp_path, count, 0.02)
+    assert (first.wait(), second.wait()) == (0, 0)
+    finished = Counter(event["run"] for event in events(tmp_path, "finished"))
+    assert set(finished.values()) == {1}
+    assert len(finished) == count - 2, "all but the two that raise"
+
+
+def test_a_run_that_always_dies_is_reported_and_the_others_finish(tmp_path):
+    todo = [FakeJob("bad", str(tmp_path), "always dies"), FakeJob("good", str(tmp_path))]
+    progress = drive(tmp_path, todo)
+    assert (progress.done, progress.failed) == (1, 1)
+    failure = Ledger(tmp_path, KEY).failure("bad")
+    assert "3 times" in failure["message"]
+    assert "SIGKILL" in failure["message"]
+
+
+def test_a_worker_that_hangs_is_noticed_and_its_run_begun_again(tmp_path):
+    todo = [FakeJob("stuck", str(tmp_path), "hangs once")]
+    progress = drive(tmp_path, todo, silence_seconds=1.5)
+    assert (progress.done, progress.failed) == (1, 0)
+    assert len(events(tmp_path, "began")) == 2
+
+
+def test_each_worker_sees_one_gpu_of_its_own(tmp_path):
+    todo = [FakeJob(f"run-{index}", str(tmp_path), "", 0.3) for index in range(4)]
+    drive(tmp_path, todo, workers=2, gpus=["1", "3"])
+    files = tmp_path.glob(f"run-*/results/{KEY}.json")
+    assert Counter(json.loads(f.read_text())["gpu"] for f in files) == {"1": 2, "3": 2}
+
+
+def test_a_result_is_never_replaced(tmp_path):
+    ledger = Ledger(tmp_path, KEY)
+    assert ledger.write_result("run", {"value": 1})
+    assert not ledger.write_result("run", {"value": 2})
+    assert ledger.result("run") == {"value": 1}
+
+
+@pytest.mark.parametrize(
+    ("code", "words"), [(-signal.SIGSEGV, "SIGSEGV"), (3, "exit code 3"), (-9, "memory")]
+)
+def test_the_cause_of_a_death_is_said_in_words(code, words):
+    assert words in cause_of_death(code)
