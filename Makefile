@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/ready
 SUDO := $(shell test "$$(id -u)" = 0 || command -v sudo)
 
-.PHONY: setup test acceptance lint format demo clean
+.PHONY: setup test acceptance cluster lint format demo clean
 
 setup: $(READY)
 
@@ -22,6 +22,9 @@ test: $(READY)
 acceptance: $(READY)
 	$(BIN)/python -m pytest -m acceptance -n 2 --durations 0; outcome=$$?; \
 	$(BIN)/python tests/acceptance/write_table.py; exit $$outcome
+
+cluster: $(READY)
+	$(BIN)/python -m pytest -m cluster tests/studies/test_ray.py
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -1,0 +1,186 @@
+"""A real Ray cluster of two nodes on this machine: `pytest -m cluster`."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import fake_jobs
+import pytest
+from fake_jobs import KEY, FakeJob, events, jobs, work
+
+from unweave.errors import ConfigError
+from unweave.studies import read_study
+from unweave.studies._ledger import Ledger
+from unweave.studies._progress import Progress
+from unweave.studies._ray import RayRunner, connect
+from unweave.studies._sharing import as_files, put_together, take_apart
+
+cluster_only = pytest.mark.cluster
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    pytest.importorskip("ray")
+    here = str(Path(fake_jobs.__file__).parent)
+    before = dict(os.environ)
+    os.environ["PYTHONPATH"] = os.pathsep.join([here, *filter(None, sys.path)])
+    os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": "0" * 64}
+    os.environ |= {"RAY_worker_niceness": "0", "RAY_DISABLE_IMPORT_WARNING": "1"}
+    from ray.cluster_utils import Cluster
+
+    two = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
+    two.add_node(num_cpus=1)
+    yield two
+    two.shutdown()
+    os.environ.clear()
+    os.environ.update(before)
+
+
+def drive(address: str, root: Path, todo: list[FakeJob], **how) -> Progress:
+    ledger = Ledger(root, KEY)
+    ledger.open()
+    missing = [j for j in todo if not ledger.is_done(j.run_id) and not ledger.failure(j.run_id)]
+    progress = Progress("fake", ledger, len(todo), len(todo) - len(missing), 0, quiet=True)
+    RayRunner(address, **how).run(missing, work, ledger, progress)
+    return progress
+
+
+def results(root: Path) -> dict[str, dict]:
+    files = root.glob(f"run-*/results/{KEY}.json")
+    return {file.parts[-3]: json.loads(file.read_text()) for file in files}
+
+
+@cluster_only
+def test_200_runs_with_failures_in_a_tenth_on_two_nodes(cluster, tmp_path):
+    todo = jobs(tmp_path, 200)
+    progress = drive(cluster.address, tmp_path, todo)
+    assert (progress.done, progress.failed) == (190, 10)
+    ledger = Ledger(tmp_path, KEY)
+    for job in todo:
+        ledger.forget_failure(job.run_id)
+    drive(cluster.address, tmp_path, todo)
+    found = results(tmp_path)
+    finished = Counter(event["run"] for event in events(tmp_path, "finished"))
+    assert set(finished.values()) == {1}
+    tokens = {event["run"]: event["token"] for event in events(tmp_path, "finished")}
+    assert {run: result["token"] for run, result in found.items()} == tokens
+    assert len(found) == 200
+    nodes = Counter(result["node"] for result in found.values())
+    assert len(nodes) == 2, "both nodes worked"
+
+
+@cluster_only
+def test_a_killed_worker_and_a_killed_driver_lose_nothing(cluster, tmp_path):
+    words = [sys.executable, __file__, cluster.address, str(tmp_path), "24", "0.3"]
+    ledger = Ledger(tmp_path, KEY)
+    driver = subprocess.Popen(words)
+    deadline = time.monotonic() + 120
+    killed = None
+    while len(results(tmp_path)) < 6:
+        assert time.monotonic() < deadline
+        assert driver.poll() is None
+        time.sleep(0.05)
+        beat = ledger.last_beat("run-005")
+        if killed is None and beat is not None:
+            killed = beat["pid"]
+            os.kill(killed, signal.SIGKILL)  # a worker that this test's cluster started
+    driver.kill()
+    driver.wait()
+    kept = results(tmp_path)
+    assert killed is not None
+    again = subprocess.run(words, timeout=120, check=False)
+    assert again.returncode == 0
+    found = results(tmp_path)
+    failed = [job for job in jobs(tmp_path, 24) if ledger.failure(job.run_id)]
+    assert len(found) + len(failed) == 24
+    assert {job.trouble for job in failed} <= {"raises once"}
+    assert {run: found[run] for run in kept} == kept
+    assert len([e for e in events(tmp_path, "began") if e["run"] == "run-005"]) >= 2
+
+
+@cluster_only
+def test_a_study_gives_the_same_bits_on_ray_and_here(cluster, tmp_path):
+    import hashlib
+
+    from test_study_runs import TINY
+
+    file = tmp_path / "tiny.toml"
+    file.write_text(TINY)
+    study = read_study(file)
+    there, here = tmp_path / "there", tmp_path / "here"
+    outcome = study.run(
+        there, runner=lambda plan: RayRunner(cluster.address, data=plan.data), quiet=True
+    )
+    assert (outcome.done, outcome.failed) == (6, 0)
+    study.run(here, quiet=True)
+    for run in outcome.plan.runs:
+        digests = {
+            hashlib.sha256((root / run.run_id / "networks.safetensors").read_bytes()).hexdigest()
+            for root in (there, here)
+        }
+        assert len(digests) == 1, run.run_id
+
+
+@cluster_only
+def test_the_runs_of_a_node_that_is_lost_are_done_by_another(cluster, tmp_path):
+    lost = cluster.add_node(num_cpus=2)
+    todo = [FakeJob(f"run-{i:03d}", str(tmp_path), "", 1.0) for i in range(16)]
+    started = time.monotonic()
+    import threading
+
+    def remove() -> None:
+        while len(results(tmp_path)) < 3 and time.monotonic() - started < 60:
+            time.sleep(0.1)
+        cluster.remove_node(lost, allow_graceful=False)
+
+    remover = threading.Thread(target=remove)
+    remover.start()
+    progress = drive(cluster.address, tmp_path, todo)
+    remover.join()
+    assert (progress.done, progress.failed) == (16, 0)
+    assert len(results(tmp_path)) == 16
+
+
+def test_ray_without_a_token_is_refused(monkeypatch):
+    monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
+    with pytest.raises(ConfigError, match="RAY_AUTH_MODE"):
+        connect(None)
+
+
+def test_a_run_needs_something_to_run_on():
+    with pytest.raises(ConfigError, match="needs CPUs or GPUs"):
+        RayRunner(cpus_per_run=0)
+
+
+@pytest.mark.parametrize("source", ["toy_xys", "toy_shapes"])
+def test_a_data_set_taken_apart_and_put_together_is_the_same(source, tmp_path):
+    import numpy as np
+
+    from unweave.data import Column, Factor, FactorImages, load_data
+
+    plain = load_data(source)
+    named = Column(Factor("clip", 2), np.arange(len(plain)) % 2)
+    whole = FactorImages("own", plain.pixels, plain.factor_list, columns=[named])
+    for data in (whole, whole.subset(np.array([5, 3, 8]))):
+        again = put_together(*take_apart(data))
+        mapped = as_files(data, tmp_path).open()
+        rows = np.arange(min(len(data), 20))
+        for other in (again, mapped):
+            np.testing.assert_array_equal(other.images(rows), data.images(rows))
+            np.testing.assert_array_equal(other.factors(rows), data.factors(rows))
+            assert other.factor_list == data.factor_list
+            assert other.is_grid == data.is_grid
+            np.testing.assert_array_equal(other.column("clip", rows), data.column("clip", rows))
+        assert isinstance(
+            mapped.pixels.pixels.array if data is not whole else mapped.pixels.array, np.memmap
+        )
+
+
+if __name__ == "__main__":
+    address, root = sys.argv[1], Path(sys.argv[2])
+    drive(address, root, jobs(root, int(sys.argv[3]), float(sys.argv[4])))
