@@ -8,6 +8,7 @@ path. The data set is put into Ray's object store, which keeps one copy per node
 import logging
 import os
 import secrets
+import sys
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
@@ -58,7 +59,6 @@ class RayRunner:
                 num_cpus=self.cpus_per_run,
                 num_gpus=self.gpus_per_run,
                 max_retries=self.retries,
-                max_calls=0,
             )
             self._drive(ray, remote, placed, jobs, work, ledger, progress)
         finally:
@@ -170,6 +170,11 @@ def connect(address: str | None) -> Any:
         raise ConfigError(
             "RAY_AUTH_MODE is not token: whoever reaches Ray's ports, which are open to the "
             "network, could run anything here. Set RAY_AUTH_MODE=token on every node."
+        )
+    if "ray" in sys.modules and "RAY_AUTH_MODE" not in os.environ:
+        raise ConfigError(
+            "Ray was imported without its token authentication, which it reads when imported; "
+            "set RAY_AUTH_MODE=token in the environment first"
         )
     os.environ["RAY_AUTH_MODE"] = "token"
     if address is None:
