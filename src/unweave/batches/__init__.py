@@ -1,14 +1,25 @@
 """Kinds of batches: what one step of training sees, drawn from any data set."""
 
 from unweave.batches._batch import Batch, Supervision, draw_images, draw_rows
+from unweave.batches.clips import ClipBatch, Clips
+from unweave.batches.groups import GroupBatch, Groups, shared_column
 from unweave.batches.images_alone import TwoBatches, Unsupervised, UnsupervisedTwice
+from unweave.batches.pairs import PairBatch, Pairs, Transitions
 
 __all__ = [
     "Batch",
+    "ClipBatch",
+    "Clips",
+    "GroupBatch",
+    "Groups",
+    "PairBatch",
+    "Pairs",
     "Supervision",
+    "Transitions",
     "TwoBatches",
     "Unsupervised",
     "UnsupervisedTwice",
     "draw_images",
     "draw_rows",
+    "shared_column",
 ]

@@ -5,18 +5,21 @@ supervision is a new class here, never a new loop.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import torch
 from numpy.random import Generator
 from torch import Tensor
 
-from unweave.data import FactorImages
+from unweave.data import Factor, FactorImages
+from unweave.errors import DataError
 
 B = TypeVar("B", bound="Batch")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,13 @@ class Batch:
 class Supervision(ABC):
     """A kind of batch."""
 
+    def check(self, data: FactorImages) -> None:
+        """Refuse data that cannot give such batches, before a run is begun.
+
+        The message names the column or factor that is missing and shows one.
+        """
+        return
+
     @abstractmethod
     def draw(self, data: FactorImages, size: int, rng: Generator) -> Batch:
         """Draw the batch of one step."""
@@ -59,3 +69,39 @@ def draw_rows(population: int, size: int, rng: Generator) -> np.ndarray:
         parts = [rng.permutation(population) for _ in range(whole)]
         return np.concatenate([*parts, rng.permutation(population)[:rest]])
     return rng.choice(population, size=size, replace=False, shuffle=True)
+
+
+def tensor_of(data: FactorImages, rows: np.ndarray, rng: Generator) -> Tensor:
+    """Return the images of rows."""
+    return torch.from_numpy(np.ascontiguousarray(data.images(rows, rng)))
+
+
+def discrete_factors(data: FactorImages, wish: str, example: str) -> tuple[Factor, ...]:
+    """Return the factors if there are any and values can be chosen for all of them."""
+    if not data.factor_list:
+        raise lacks(data, f"has no factors to draw {wish} from", example)
+    for factor in data.factor_list:
+        if factor.continuous:
+            problem = f"has a continuous factor {factor.name!r}, so {wish} cannot be drawn"
+            raise lacks(data, problem, example)
+    return data.factor_list
+
+
+def lacks(data: FactorImages, problem: str, example: str) -> DataError:
+    """Return an error that shows two lines of a table with which it would go."""
+    return DataError(
+        f"{data.name} {problem}. Give a table with your images (--factors table.csv):\n"
+        + "\n".join(f"    {line}" for line in example.splitlines())
+    )
+
+
+_REMEMBERED: WeakKeyDictionary[FactorImages, dict[Hashable, Any]] = WeakKeyDictionary()
+
+
+def remembered(data: FactorImages, key: Hashable, make: Callable[[], T]) -> T:
+    """Return what `make` finds in the data, found once and not at every step."""
+    known = _REMEMBERED.setdefault(data, {})
+    if key not in known:
+        known[key] = make()
+    found: T = known[key]
+    return found

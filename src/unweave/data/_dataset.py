@@ -184,17 +184,26 @@ class FactorImages:
                 raise DataError(
                     f"{factor.name} has values 0 to {factor.size - 1}, found {wanted[line, column]}"
                 )
-            return np.ravel_multi_index(tuple(wanted.T), self.factor_sizes).astype(np.int64)
-        order, keys = self._rows_by_factors
-        sought = _as_keys(np.ascontiguousarray(wanted))
-        first = np.searchsorted(keys, sought, side="left")
-        count = np.searchsorted(keys, sought, side="right") - first
-        if (count == 0).any():
-            line = wanted[int(np.argmin(count > 0))]
+        rows = self.find_rows(wanted, rng)
+        if (rows < 0).any():
+            line = wanted[int(np.argmin(rows))]
             named = ", ".join(f"{n}={v}" for n, v in zip(self.factor_names, line, strict=True))
             raise DataError(f"{self.name} holds no image with {named}")
+        return rows
+
+    def find_rows(self, factors: np.ndarray, rng: Generator | None = None) -> np.ndarray:
+        """Return a row for each line of factors as `rows_of` does, and -1 where there is none."""
+        if self.is_grid:
+            inside = ((factors >= 0) & (factors < np.array(self.factor_sizes))).all(axis=1)
+            rows = np.full(len(factors), -1, dtype=np.int64)
+            rows[inside] = np.ravel_multi_index(tuple(factors[inside].T), self.factor_sizes)
+            return rows
+        order, keys = self._rows_by_factors
+        sought = _as_keys(np.ascontiguousarray(factors))
+        first = np.searchsorted(keys, sought, side="left")
+        count = np.searchsorted(keys, sought, side="right") - first
         pick = 0 if rng is None else (rng.random(len(first)) * count).astype(np.int64)
-        return order[first + pick]
+        return np.where(count > 0, order[np.minimum(first + pick, len(order) - 1)], -1)
 
     def sample_rows(
         self, size: int, rng: Generator, fixed: Mapping[str, int] | None = None

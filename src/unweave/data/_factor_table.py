@@ -48,9 +48,10 @@ def as_factors(columns: Mapping[str, np.ndarray], count: int, where: str) -> Row
                 f"{where}: expected one value of {name!r} for each of the {count:,} images, "
                 f"found {len(column):,}"
             )
-        if name.lower() in ID_COLUMNS or name.lower().startswith(LABEL_COLUMN):
+        name = name.lower() if name.lower() in ID_COLUMNS else name
+        if name in ID_COLUMNS or name.lower().startswith(LABEL_COLUMN):
             known, column = _known_part(column)
-            if name.lower() in ID_COLUMNS or len(column) < count:
+            if name in ID_COLUMNS or len(column) < count:
                 beside.append(_beside(name, known, column, where))
                 continue
         factor, indices = _as_factor(name, column, where)

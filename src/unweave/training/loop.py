@@ -81,7 +81,8 @@ def start(
 ) -> Run:
     """Train a new run in a folder."""
     config = replace(config, architecture=config.architecture or architecture_for(data.image_shape))
-    # Made once before the folder is, so that an impossible combination leaves nothing behind.
+    # Tried before the folder is made, so that an impossible combination leaves nothing behind.
+    config.method.supervision.check(training_part(config, data)[0])
     make_networks(config, data)
     devices.choose_device(machine.device)
     run_folder = RunFolder(folder)
@@ -122,6 +123,11 @@ def make_networks(config: Train, data: FactorImages) -> Networks:
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(config.seed)
         return config.method.networks(architecture, data.summary)
+
+
+def training_part(config: Train, data: FactorImages) -> tuple[FactorImages, FactorImages]:
+    """Return the images to train on and those for diagnostics; without validation all twice."""
+    return data.split(config.validation, config.seed) if config.validation else (data, data)
 
 
 def _train(
@@ -186,9 +192,7 @@ def _steps(
 ) -> None:
     config, nets, folder = run.config, run.nets, run.folder
     assert folder is not None
-    training, held_out = run.data, run.data
-    if config.validation:
-        training, held_out = run.data.split(config.validation, config.seed)
+    training, held_out = training_part(config, run.data)
     images = diagnostic_images(held_out, config.seed)
     record = Record(folder.record_file, first_step)
     saved = time.monotonic()

@@ -1,0 +1,71 @@
+"""Which rows belong together: those with the same value, those that follow in time."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+
+from unweave.batches._batch import lacks
+from unweave.data import FactorImages
+
+CLIP_EXAMPLE = (
+    "file,clip,time\nframe_0001.png,walk,1   (frames of a clip follow each other by time)"
+)
+
+
+@dataclass(frozen=True)
+class RowGroups:
+    """Rows in groups of the same value."""
+
+    order: np.ndarray
+    """Rows, those of a group side by side."""
+    starts: np.ndarray
+    """(group,): where each begins in `order`."""
+    counts: np.ndarray
+    """(group,): how many rows it has."""
+    values: np.ndarray
+    """(group,): the value its rows share."""
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def draw(self, groups: np.ndarray, size: int, rng: Generator) -> np.ndarray:
+        """Draw rows (group, size) of each group, without repetition as far as it reaches."""
+        drawn = np.empty((len(groups), size), dtype=np.int64)
+        for line, group in enumerate(groups):
+            count = self.counts[group]
+            if count >= size:
+                picked = rng.choice(count, size=size, replace=False)
+            else:
+                picked = np.resize(rng.permutation(count), size)
+            drawn[line] = self.order[self.starts[group] + picked]
+        return drawn
+
+
+def rows_by_value(data: FactorImages, name: str, least: int = 1) -> RowGroups:
+    """Group rows by the value of a factor or column; gaps and smaller groups are left out."""
+    values = data.column(name)
+    known = np.flatnonzero(values >= 0)
+    order = known[np.argsort(values[known], kind="stable")]
+    found, starts, counts = np.unique(values[order], return_index=True, return_counts=True)
+    large = counts >= least
+    return RowGroups(order, starts[large], counts[large], found[large])
+
+
+def neighbours_in_time(data: FactorImages, frames: int) -> np.ndarray:
+    """Return the rows (window, frame) of every run of frames of one clip, in order of time."""
+    for name in ("clip", "time"):
+        if name not in data.columns:
+            other = "time" if name == "clip" else "clip"
+            raise lacks(data, f"has a column {other!r} but none called {name!r}", CLIP_EXAMPLE)
+    clip, time = data.column("clip"), data.column("time")
+    known = np.flatnonzero(
+        (clip >= 0) & (np.isfinite(time) if time.dtype.kind == "f" else time >= 0)
+    )
+    order = known[np.lexsort((time[known], clip[known]))]
+    count = max(len(order) - frames + 1, 0)
+    windows = order[np.arange(count)[:, None] + np.arange(frames)]
+    windows = windows[clip[windows[:, 0]] == clip[windows[:, -1]]]
+    if len(windows) == 0:
+        raise lacks(data, f"has no clip with {frames} images that have a time", CLIP_EXAMPLE)
+    return windows

@@ -1,0 +1,94 @@
+"""Groups of images that share something: a class, an identity, any factor or column."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.random import Generator
+from torch import Tensor
+
+from unweave import catalog
+from unweave.batches._batch import Batch, Supervision, draw_rows, lacks, remembered, tensor_of
+from unweave.batches._rows import RowGroups, rows_by_value
+from unweave.data import FactorImages
+
+EXAMPLE = "file,group\nanna_1.png,anna   (images with the same group share their content)"
+COLUMNS = ("group", "label")
+"""What rows are grouped by if nothing is named and there is such a column."""
+
+
+@dataclass(frozen=True)
+class GroupBatch(Batch):
+    """Images of which each `group_size` in a row share a value."""
+
+    group_size: int
+    groups: Tensor
+    """(image,): number of the group each image is in: 0, 0, …, 1, 1, …"""
+    values: Tensor
+    """(image,): the value it shares with its group; two groups may share it."""
+
+
+@dataclass(frozen=True)
+class Groups(Supervision):
+    """Groups of images that share a factor's value."""
+
+    column: str = ""
+    """Factor or column whose value they share; see `shared_column` for what "" means."""
+    size: int = 5
+    """Images of a group."""
+    vary_size: bool = False
+    """Whether each step draws the size of its groups, from 1 to `size`."""
+
+    def check(self, data: FactorImages) -> None:
+        self._groups(data)
+
+    def draw(self, data: FactorImages, size: int, rng: Generator) -> GroupBatch:
+        """Draw as many whole groups as there is room for, at least one."""
+        groups = self._groups(data)
+        members = int(rng.integers(1, self.size + 1)) if self.vary_size else self.size
+        chosen = draw_rows(len(groups), max(size // members, 1), rng)
+        rows = groups.draw(chosen, members, rng).reshape(-1)
+        return GroupBatch(
+            tensor_of(data, rows, rng),
+            len(data),
+            group_size=members,
+            groups=torch.arange(len(chosen)).repeat_interleave(members),
+            values=torch.from_numpy(np.repeat(groups.values[chosen], members)),
+        )
+
+    def _groups(self, data: FactorImages) -> RowGroups:
+        name = shared_column(data, self.column)
+        groups = remembered(data, ("group", name), lambda: rows_by_value(data, name, least=2))
+        if len(groups) == 0:
+            raise lacks(data, f"has no two images with the same {name!r}", EXAMPLE)
+        return groups
+
+
+def shared_column(data: FactorImages, name: str = "") -> str:
+    """Return what images are grouped by: `name`, or else the first of these that there is.
+
+    A column called group, one called label, the first factor whose values have no
+    order (shape, digit, person), the factor with fewest values.
+    """
+    if name:
+        catalog.check_name(name, (*data.factor_names, *data.columns), f"column of {data.name}")
+    else:
+        name = _default_column(data)
+    factor = (
+        next((f for f in data.factor_list if f.name == name), None) or data.columns[name].factor
+    )
+    if factor.continuous:
+        raise lacks(data, f"has no groups in {name!r}, which is continuous", EXAMPLE)
+    return name
+
+
+def _default_column(data: FactorImages) -> str:
+    known = (*data.factor_names, *data.columns)
+    for name in COLUMNS:
+        if name in known:
+            return name
+    discrete = [factor for factor in data.factor_list if factor.size > 1]
+    if not discrete:
+        raise lacks(data, "has neither a column 'group' nor a factor to group by", EXAMPLE)
+    categorical = [factor for factor in discrete if factor.categorical]
+    return (categorical or sorted(discrete, key=lambda factor: factor.size))[0].name
