@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from unweave.methods.aae import AAE as AAE
     from unweave.methods.aae_clustering import AAEClustering as AAEClustering
     from unweave.methods.aae_reduction import AAEReduction as AAEReduction
+    from unweave.methods.ada_gvae import AdaGVAE as AdaGVAE
+    from unweave.methods.ada_ml_vae import AdaMLVAE as AdaMLVAE
     from unweave.methods.annealed_vae import AnnealedVAE as AnnealedVAE
     from unweave.methods.beta_tcvae import BetaTCVAE as BetaTCVAE
     from unweave.methods.beta_vae import BetaVAE as BetaVAE
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from unweave.methods.pca import PCA as PCA
     from unweave.methods.pixels import Pixels as Pixels
     from unweave.methods.qlae import QLAE as QLAE
+    from unweave.methods.slow_vae import SlowVAE as SlowVAE
     from unweave.methods.untrained_vae import UntrainedVAE as UntrainedVAE
     from unweave.methods.vae import VAE as VAE
     from unweave.models import wrap as wrap

@@ -27,6 +27,11 @@ class DiagonalGaussian:
         mean, logvar = outputs.float().chunk(2, dim=1)
         return DiagonalGaussian(mean, logvar.clamp(LOWEST_LOGVAR, HIGHEST_LOGVAR))
 
+    def halves(self) -> tuple["DiagonalGaussian", "DiagonalGaussian"]:
+        """Return the first half of the rows and the second."""
+        (one, two), (one_logvar, two_logvar) = self.mean.chunk(2), self.logvar.chunk(2)
+        return DiagonalGaussian(one, one_logvar), DiagonalGaussian(two, two_logvar)
+
     @property
     def std(self) -> Tensor:
         return (0.5 * self.logvar).exp()
@@ -52,13 +57,10 @@ class DiagonalGaussian:
         return 0.5 * (self.mean.square() + self.variance - 1 - self.logvar)
 
     def kl_to(self, other: "DiagonalGaussian") -> Tensor:
-        """Return KL(self ‖ other) per dimension, in nats."""
-        return 0.5 * (
-            (self.variance + (self.mean - other.mean).square()) * (-other.logvar).exp()
-            - 1
-            + other.logvar
-            - self.logvar
-        )
+        """Return KL(self ‖ other) per dimension, in nats; of equals exactly 0."""
+        wider = self.logvar - other.logvar
+        apart = (self.mean - other.mean).square() * (-other.logvar).exp()
+        return 0.5 * (torch.expm1(wider) - wider + apart)
 
 
 def standard_normal_log_density(z: Tensor) -> Tensor:
