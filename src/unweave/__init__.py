@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from unweave.data import FactorImages as FactorImages
     from unweave.data import from_arrays as from_arrays
     from unweave.data import load_data as load_data
+    from unweave.evaluation.probes import leakage as leakage
     from unweave.methods.aae import AAE as AAE
     from unweave.methods.aae_clustering import AAEClustering as AAEClustering
     from unweave.methods.aae_reduction import AAEReduction as AAEReduction
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
     from unweave.methods.dip_vae import DIPVAE as DIPVAE
     from unweave.methods.factor_vae import FactorVAE as FactorVAE
     from unweave.methods.ground_truth import GroundTruth as GroundTruth
+    from unweave.methods.gvae import GVAE as GVAE
     from unweave.methods.ica import ICA as ICA
     from unweave.methods.info_vae import InfoVAE as InfoVAE
+    from unweave.methods.ml_vae import MLVAE as MLVAE
     from unweave.methods.pca import PCA as PCA
     from unweave.methods.pixels import Pixels as Pixels
     from unweave.methods.qlae import QLAE as QLAE
@@ -62,6 +65,7 @@ _PLACES = {
     "constant": "schedules",
     "evaluate": "workflows",
     "from_arrays": "data",
+    "leakage": "evaluation.probes",
     "load": "runs",
     "load_data": "data",
     "resume": "workflows",

@@ -197,6 +197,13 @@ class Run:
             lambda part: self.config.method.swap(self.nets, *part.unbind(1)),
         )
 
+    def accumulate(self, images: Any) -> np.ndarray:
+        """Return the content that images of one group give together, float32 (content,)."""
+        checked = self._as_images(images)
+        with self._computing():
+            q = self.config.method.accumulate(self.nets, self._tensor(checked))
+            return q.mean[0].float().cpu().numpy()
+
     def traverse(
         self,
         start: Any = None,

@@ -22,6 +22,7 @@ LEARNING = [name for name in METHODS if method_named(name)().players]
 BASELINES = [name for name in METHODS if name not in LEARNING]
 ENCODING = [name for name in METHODS if method_named(name).has_encoder]
 DECODING = [name for name in METHODS if method_named(name).has_decoder]
+SWAPPING = [name for name in METHODS if method_named(name).has_swap]
 CPU = torch.device("cpu")
 
 
@@ -142,6 +143,18 @@ def test_a_run_loads_back_and_encodes_decodes_samples_traverses(name, toy, quiet
     assert 0 <= decoded.min() <= decoded.max() <= 1
     assert run.sample(3).shape == (3, *toy.image_shape)
     assert run.traverse(images[0], steps=7).shape == (size, 7, *toy.image_shape)
+
+
+@pytest.mark.parametrize("name", SWAPPING)
+def test_a_swap_gives_images_and_the_parts_of_a_code_are_all_of_it(name, toy):
+    run, _ = set_up(name, toy)
+    images = toy.images(np.arange(4))
+    assert run.swap(images[:2], images[2:]).shape == (2, *toy.image_shape)
+    parts = run.config.method.code_parts(run.nets)
+    if parts:
+        assert {"content", "style"} <= set(parts)
+        dimensions = [d for part in parts.values() for d in range(run.latent_dim)[part]]
+        assert sorted(dimensions) == list(range(run.latent_dim))
 
 
 @pytest.mark.parametrize("name", BASELINES)

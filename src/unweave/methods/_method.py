@@ -118,6 +118,10 @@ class Method(ABC):
         """Return how many numbers a code has."""
         return self.latent_dim
 
+    def code_parts(self, nets: Networks) -> dict[str, slice]:
+        """Return which dimensions are what, such as content and style, where that is known."""
+        return {}
+
     def posterior(self, nets: Networks, images: Images) -> DiagonalGaussian | None:
         """Return q(z|x), if the method has one that is Gaussian."""
         return None
@@ -128,6 +132,10 @@ class Method(ABC):
 
     def swap(self, nets: Networks, content_images: Images, style_images: Images) -> Images:
         """Return images with the content of one row and the style of the same row of another."""
+        raise ConfigError(f"{type(self).__name__} does not tell content from style")
+
+    def accumulate(self, nets: Networks, images: Images) -> DiagonalGaussian:
+        """Return the content, one row, that images of one group give together."""
         raise ConfigError(f"{type(self).__name__} does not tell content from style")
 
     def kl_limit(self, step: int) -> float | None:

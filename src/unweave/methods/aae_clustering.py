@@ -33,3 +33,6 @@ class AAEClustering(ClusterStyleAutoencoder):
 
     def join(self, nets: Networks, y: Latents, z: Latents) -> Latents:
         return torch.cat([y, z], dim=1)
+
+    def code_parts(self, nets: Networks) -> dict[str, slice]:
+        return {"content": slice(0, self.clusters), "style": slice(self.clusters, self.joined_size)}

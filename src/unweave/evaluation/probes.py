@@ -1,0 +1,127 @@
+"""Probes: what a classifier finds of a class in each part of a code.
+
+A method that tells content from style should keep the class of an image out of
+its style: a classifier trained on styles should do no better than chance. It is
+trained on half of the rows and judged on the others. Images that differ in their
+class alone are kept in one half: on a full grid of factors a classifier that knows
+a style by heart would otherwise be wrong for sure, since each class comes once.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from unweave.batches import shared_column
+from unweave.data import FactorImages
+from unweave.errors import ConfigError
+from unweave.runs import Run
+
+ROWS = 4000
+TREES = 100
+FEWEST_STYLES = 20  # to tell apart by halves; with fewer, rows are split at random
+
+
+@dataclass(frozen=True)
+class Leakage:
+    """How well a class is read off each part of the code."""
+
+    column: str
+    """The factor or column whose values are the classes."""
+    chance: float
+    """Accuracy of always naming the commonest class."""
+    accuracy: Mapping[str, float]
+    """By part: accuracy of a random forest, which finds what is there however it is bent."""
+    linear: Mapping[str, float]
+    """By part: accuracy of a logistic regression."""
+
+    def __str__(self) -> str:
+        parts = ", ".join(
+            f"{part} {self.accuracy[part]:.3f} (linear {self.linear[part]:.3f})"
+            for part in self.accuracy
+        )
+        return f"{self.column} read off {parts}; chance {self.chance:.3f}"
+
+
+def leakage(run: Run, column: str = "", *, rows: int = ROWS, seed: int = 0) -> Leakage:
+    """Say how well a class is read off content and off style.
+
+    `column` is a factor or column of the data; by default the one the run's batches
+    were made by, or that groups of such data would share (`unweave.batches.shared_column`).
+    """
+    parts = run.config.method.code_parts(run.nets)
+    if not parts:
+        raise ConfigError(f"{run.name}: its method does not tell content from style")
+    values, labelled, column = _classes(run, column)
+    rng = np.random.default_rng(seed)
+    chosen = rng.choice(labelled, size=min(rows, len(labelled)), replace=False)
+    codes, classes = run.encode_rows(chosen), values[chosen]
+    alike = _alike_but_for(column, run.data, chosen)
+    forest, linear = {}, {}
+    for part, dimensions in parts.items():
+        forest[part] = accuracy(codes[:, dimensions], classes, alike, seed)
+        linear[part] = accuracy(codes[:, dimensions], classes, alike, seed, linear=True)
+    chance = float(np.unique(classes, return_counts=True)[1].max() / len(classes))
+    return Leakage(column, chance, accuracy=forest, linear=linear)
+
+
+def accuracy_of_evidence(
+    run: Run, images: int, column: str = "", *, groups: int = 400, seed: int = 0
+) -> float:
+    """Return how often a class is named by the content that so many of its images give together.
+
+    The classifier, a logistic regression, is trained and judged on such contents.
+    """
+    values, labelled, _ = _classes(run, column)
+    rng = np.random.default_rng((seed, images))
+    classes = rng.choice(np.unique(values[labelled]), size=groups)
+    contents = []
+    for value in classes:
+        rows = rng.choice(np.flatnonzero(values == value), size=images)
+        contents.append(run.accumulate(run.data.images(rows, rng)))
+    return accuracy(np.stack(contents), classes, np.arange(groups), seed, linear=True)
+
+
+def accuracy(
+    codes: np.ndarray,
+    classes: np.ndarray,
+    together: np.ndarray,
+    seed: int = 0,
+    *,
+    linear: bool = False,
+) -> float:
+    """Return the accuracy on one half of the rows of a classifier trained on the other.
+
+    Rows with the same value of `together` are in the same half.
+    """
+    from sklearn.ensemble import RandomForestClassifier
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    values = np.random.default_rng(seed).permutation(np.unique(together))
+    known = np.isin(together, values[: (len(values) + 1) // 2])
+    if linear:
+        model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
+    else:
+        model = RandomForestClassifier(TREES, min_samples_leaf=2, random_state=seed)
+    model.fit(codes[known], classes[known])
+    return float(model.score(codes[~known], classes[~known]))
+
+
+def _alike_but_for(column: str, data: FactorImages, rows: np.ndarray) -> np.ndarray:
+    """Return a number for each row, the same where all factors but one are the same."""
+    others = [index for index, name in enumerate(data.factor_names) if name != column]
+    if others:
+        _, alike = np.unique(data.factors(rows)[:, others], axis=0, return_inverse=True)
+        if alike.max() + 1 >= FEWEST_STYLES:
+            return alike.reshape(-1)
+    return np.arange(len(rows))
+
+
+def _classes(run: Run, column: str) -> tuple[np.ndarray, np.ndarray, str]:
+    """Return the class of every row, the rows that have one, and the name of the column."""
+    made_by = getattr(run.config.method.supervision, "column", "")
+    column = shared_column(run.data, column or made_by)
+    values = run.data.column(column)
+    return values, np.flatnonzero(values >= 0), column
