@@ -161,6 +161,22 @@ def wrap(
     )
 
 
+def wrap_object(model: Any, data: FactorImages, name: str) -> WrappedModel:
+    """Wrap an object by its methods encode, decode, posterior, prior and swap; a function encodes.
+
+    Only encode must be there.
+    """
+    encode = getattr(model, "encode", model)
+    if not callable(encode):
+        raise ConfigError(f"{name} has no method encode and is no function from images to codes")
+    optional = {
+        part: found
+        for part in ("decode", "posterior", "prior", "swap")
+        if callable(found := getattr(model, part, None))
+    }
+    return WrappedModel(encode, data, name=name, **optional)
+
+
 def latent_labels(model: Model) -> list[str]:
     """Return what to write beside each latent: z3, or z3 and the name it was given."""
     names = model.latent_names

@@ -16,6 +16,7 @@ from unweave.config import Train
 from unweave.data import DataSummary, FactorImages, load_data
 from unweave.errors import ConfigError, DataError
 from unweave.networks import Networks, architecture_for
+from unweave.notebook import run_html
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.run_folder import RunFolder, checked_latent_name
 
@@ -47,6 +48,9 @@ class Run:
     def __repr__(self) -> str:
         place = self.folder.path if self.folder else "in memory"
         return f"<run of {self.config.method} on {self.config.data} at step {self.step}: {place}>"
+
+    def _repr_html_(self) -> str:
+        return run_html(self.config, self.step, self.folder)
 
     @property
     def path(self) -> Path:

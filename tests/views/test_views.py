@@ -236,7 +236,7 @@ def test_swaps_take_content_by_line_and_style_by_column(separated, toy):
 def test_a_method_with_a_cluster_and_a_style_swaps_them(toy):
     method = AAEClustering(latent_dim=2, clusters=3, discriminator_width=8)
     config = Train(method=method, data="toy_xys", steps=1)
-    run = Run(config, toy.image_shape, loop.make_networks(config, toy), step=0, data=toy)
+    run = Run(config, toy.summary, loop.make_networks(config, toy), step=0, data=toy)
     images = toy.images([0, 500])
     np.testing.assert_allclose(run.swap(images, images), run.reconstruct(images), atol=1e-6)
     content, style = run.encode(images[:1]), run.encode(images[1:])
@@ -319,7 +319,7 @@ def test_views_of_an_own_run_and_of_a_run_without_codes_of_images(run, toy):
 
     config = Train(method=GroundTruth(), data="toy_xys", steps=1)
     nets = loop.make_networks(config, toy)
-    truth = Run(config, toy.image_shape, nets, step=0, data=toy)
+    truth = Run(config, toy.summary, nets, step=0, data=toy)
     config.method.fit(nets, toy, 0)
     assert views.heat_map(truth).values.max() == pytest.approx(1, abs=0.02)
 

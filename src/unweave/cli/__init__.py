@@ -13,6 +13,8 @@ VERBS = {
     "resume": "Continue a run that was stopped, or train it further.",
     "evaluate": "Score a run, a table of codes, or any Python function that encodes images.",
     "study": "Run many trainings from one file: unweave study run FILE; then table, report.",
+    "figures": "Draw a run: traversals, curves, heat maps, responses of latents to factors.",
+    "report": "Write one HTML file about a run, or about several and how they compare.",
     "list": "Show what there is: methods, data, metrics, architectures, runs.",
     "data": "Describe a data set; --show draws samples and what each factor does.",
 }

@@ -105,6 +105,15 @@ def protocols(text: str | None) -> str | dict[str, str] | None:
 
 def find_function(place: str) -> Callable[..., Any]:
     """Import MODULE:FUNCTION, looking in the current folder first."""
+    found = find_object(place)
+    if not callable(found):
+        raise ConfigError(f"--model: {place} is not a function")
+    function: Callable[..., Any] = found
+    return function
+
+
+def find_object(place: str) -> Any:
+    """Import MODULE:NAME, looking in the current folder first."""
     module_name, _, name = place.partition(":")
     if not module_name or not name:
         raise ConfigError(
@@ -117,8 +126,6 @@ def find_function(place: str) -> Callable[..., Any]:
         if error.name != module_name.partition(".")[0] and error.name != module_name:
             raise  # the module is there; something it imports is not
         raise ConfigError(f"--model: no module named {module_name!r} here or installed") from None
-    found = getattr(module, name, None)
-    if not callable(found):
+    if not hasattr(module, name):
         raise ConfigError(f"--model: {module_name} has no function {name!r}")
-    function: Callable[..., Any] = found
-    return function
+    return getattr(module, name)

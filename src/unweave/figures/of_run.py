@@ -1,64 +1,107 @@
-"""Pictures of a run: reconstructions, samples of the prior, latent traversals."""
+"""Images that a model decodes: reconstructions, samples, traversals, swaps."""
 
 from typing import Any
 
 import numpy as np
-from PIL import Image
 
-from unweave.data import FactorImages
-from unweave.figures.pictures import tile
-from unweave.runs import Run
+from unweave import views
+from unweave.figures.pictures import ImageGrid
+from unweave.models import Model
+from unweave.views import CodeSample, Ranges, Traversals
+
+COLUMNS = 8  # of samples
 
 
-def reconstructions(run: Run, count: int = 10, seed: int = 0) -> Image.Image:
+def reconstructions(model: Model, count: int = 10, seed: int = 0) -> ImageGrid:
     """Show images above what is decoded from their codes."""
-    images = _some_images(run.data, count, seed)
-    return tile(
-        np.stack([images, run.reconstruct(images)]),
+    view = views.reconstructions(model, count, seed)
+    return ImageGrid(
+        np.stack([view.images, view.decoded]),
         row_labels=["image", "decoded"],
-        title=f"reconstructions at step {run.step:,}",
+        title="reconstructions" + at_step(view.step),
     )
 
 
-def prior_samples(run: Run, count: int = 32, seed: int = 0) -> Image.Image:
+def prior_samples(model: Model, count: int = 32, seed: int = 0) -> ImageGrid:
     """Show images decoded from the prior."""
-    images = run.sample(count, seed).reshape(-1, 8, *run.image_shape)
-    return tile(images, title=f"decoded from the prior at step {run.step:,}")
+    view = views.prior_samples(model, -(-count // COLUMNS) * COLUMNS, seed)
+    images = view.images.reshape(-1, COLUMNS, *model.image_shape)
+    return ImageGrid(images, title="decoded from the prior" + at_step(view.step))
 
 
 def traversals(
-    run: Run, start: Any = None, *, reach: float = 2.0, steps: int = 10, seed: int = 0
-) -> Image.Image:
-    """Show what each dimension does, those with most KL first.
+    model: Model,
+    start: Any = None,
+    *,
+    ranges: Ranges = "fixed",
+    reach: float = 2.0,
+    steps: int = 11,
+    latents: list[int] | None = None,
+    seed: int = 0,
+    codes: CodeSample | None = None,
+) -> ImageGrid:
+    """Show what each latent does, those with most KL first; a frame marks the start.
 
-    Starts from one image of the data set unless a code or an image is given.
+    Starts from one image of the data set unless a code or an image is given. `ranges`
+    is "fixed", "around", "prior" or "posterior", see `views.RANGES`.
     """
-    images = _some_images(run.data, 256, seed)
-    if start is None:
-        start = images[0]
-    kl = dimension_kl(run, images)
-    order = list(range(run.latent_dim)) if kl is None else [int(d) for d in np.argsort(-kl)]
-    labels = [f"z{d}" if kl is None else f"z{d}  {kl[d]:.2f} nats" for d in order]
-    grid = run.traverse(start, dimensions=order, low=-reach, high=reach, steps=steps)
-    values = [f"{v:+.1f}" for v in np.linspace(-reach, reach, steps)]
-    return tile(
-        grid,
-        row_labels=labels,
-        column_labels=values,
-        title=f"each line varies one dimension of the code; step {run.step:,}",
+    return traversal_grid(
+        views.traversals(
+            model,
+            start,
+            ranges=ranges,
+            reach=reach,
+            steps=steps,
+            latents=latents,
+            seed=seed,
+            codes=codes,
+        )
     )
 
 
-def dimension_kl(run: Run, images: np.ndarray) -> np.ndarray | None:
-    """Return the mean KL of each dimension to the prior, if the method has a posterior."""
-    posterior = run.posterior(images)
-    if posterior is None:
-        return None
-    mean, logvar = posterior
-    kl: np.ndarray = 0.5 * (mean**2 + np.exp(logvar) - 1 - logvar).mean(axis=0)
-    return kl
+def traversal_grid(view: Traversals) -> ImageGrid:
+    """Lay traversals out, a line per latent."""
+    alike = bool(np.allclose(view.values, view.values[0]))
+    if alike:
+        columns = [f"{value:+.1f}".replace("+0.0", "0.0") for value in view.values[0]]
+    else:
+        columns = ["low", *[""] * (view.values.shape[1] - 2), "high"]
+    how = {
+        "fixed": "",
+        "around": ", around the start",
+        "prior": ", between quantiles of the prior",
+        "posterior": ", between quantiles of the data's codes",
+    }[view.ranges]
+    return ImageGrid(
+        view.images,
+        row_labels=latent_captions(view),
+        column_labels=columns,
+        title=f"each line varies one latent{how}{at_step(view.step)}",
+        marks=[(line, int(column)) for line, column in enumerate(view.nearest)],
+    )
 
 
-def _some_images(data: FactorImages, count: int, seed: int) -> np.ndarray:
-    rng = np.random.default_rng((seed, 0xF16))
-    return data.images(data.sample_rows(count, rng), rng)
+def latent_captions(view: Traversals) -> list[str]:
+    """Return label and KL of each line."""
+    if view.kl is None:
+        return list(view.labels)
+    return [f"{label}  {kl:.2f} nats" for label, kl in zip(view.labels, view.kl, strict=True)]
+
+
+def swap_grid(model: Model, contents: int = 6, styles: int = 6, *, seed: int = 0) -> ImageGrid:
+    """Show the content of each line's image in the style of each column's."""
+    view = views.swap_grid(model, contents, styles, seed=seed)
+    lines, columns = view.images.shape[:2]
+    whole = np.ones((lines + 1, columns + 1, *model.image_shape), dtype=np.float32)
+    whole[1:, 1:], whole[0, 1:], whole[1:, 0] = view.images, view.style_images, view.content_images
+    return ImageGrid(
+        whole,
+        row_labels=["style of", *["content of"] * lines],
+        title=f"content of each line, style of each column{at_step(view.step)}",
+        header=True,
+    )
+
+
+def at_step(step: int) -> str:
+    """Say when; a wrapped model has no steps."""
+    return f", step {step:,}" if step else ""

@@ -6,8 +6,17 @@ same rows, `sample_codes` once and pass it as `codes`.
 """
 
 from unweave.views._codes import CodeSample, sample_codes
-from unweave.views._view import View
+from unweave.views._view import View, to_picture, to_url
 from unweave.views._warnings import Warned, Warnings, warnings
+from unweave.views.comparison import (
+    Comparison,
+    GroupScore,
+    RankAgreement,
+    RunRow,
+    compare,
+    group_names,
+    rank_agreement,
+)
 from unweave.views.of_codes import (
     RANGES,
     PriorSamples,
@@ -24,6 +33,7 @@ from unweave.views.of_codes import (
 from unweave.views.of_latents import (
     KINDS,
     HeatMap,
+    Kind,
     KlPerDimension,
     LatentNames,
     Scatter,
@@ -39,9 +49,12 @@ __all__ = [
     "KINDS",
     "RANGES",
     "CodeSample",
+    "Comparison",
     "Curve",
     "Curves",
+    "GroupScore",
     "HeatMap",
+    "Kind",
     "KlOverTime",
     "KlPerDimension",
     "LatentNames",
@@ -49,26 +62,33 @@ __all__ = [
     "PositionMap",
     "PriorSamples",
     "Ranges",
+    "RankAgreement",
     "Reconstructions",
     "ResponseLines",
+    "RunRow",
     "Scatter",
     "SwapGrid",
     "Traversals",
     "View",
     "Warned",
     "Warnings",
+    "compare",
     "curves",
+    "group_names",
     "heat_map",
     "kl_over_time",
     "kl_per_dimension",
     "latent_names",
     "latent_response",
     "prior_samples",
+    "rank_agreement",
     "reconstructions",
     "sample_codes",
     "scatter",
     "start_code",
     "swap_grid",
+    "to_picture",
+    "to_url",
     "traversals",
     "warnings",
 ]

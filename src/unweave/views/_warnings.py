@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.models import Model, latent_labels
-from unweave.probability.gaussian import LOWEST_LOGVAR
+from unweave.probability.gaussian import ACTIVE, LOWEST_LOGVAR
 from unweave.views._codes import CodeSample, sample_codes
 from unweave.views._view import View
 from unweave.views.of_latents import active_latents, heat_map
@@ -13,6 +13,7 @@ from unweave.views.of_latents import active_latents, heat_map
 KNOWN = 0.1  # share of a factor's entropy from which a latent counts as knowing it
 CLOSE = 0.5  # the second latent of a factor knows this share of what the first knows
 CORRELATED = 0.5  # rank correlation of two latents
+STILL = 0.01  # variance of means below which a latent says nothing (Burda et al. 1509.00519)
 AT_LIMIT = 0.05  # relative distance of the KL to its limit
 
 
@@ -21,7 +22,7 @@ class Warned(View):
     """One thing to worry about."""
 
     kind: str
-    """collapsed, entangled_latents, entangled_factors, correlated or kl_limit."""
+    """collapsed, idle, entangled_latents, entangled_factors, correlated or kl_limit."""
     message: str
     latents: list[int]
     factors: list[str]
@@ -41,8 +42,14 @@ class Warnings(View):
 def warnings(model: Model, codes: CodeSample | None = None) -> Warnings:
     """Look for collapsed latents, entangled pairs and a KL at its limit."""
     codes = codes or sample_codes(model)
-    found = [*_collapsed(model, codes), *_entangled(model, codes), *_at_limit(model, codes)]
-    return Warnings(found)
+    return Warnings(
+        [
+            *_collapsed(model, codes),
+            *_idle(model, codes),
+            *_entangled(model, codes),
+            *_at_limit(model, codes),
+        ]
+    )
 
 
 def _collapsed(model: Model, codes: CodeSample) -> list[Warned]:
@@ -57,6 +64,25 @@ def _collapsed(model: Model, codes: CodeSample) -> list[Warned]:
     else:
         message = f"{len(dead)} of {model.latent_dim} latents carry nothing ({measure}): {named}"
     return [Warned("collapsed", message, [int(latent) for latent in dead], [])]
+
+
+def _idle(model: Model, codes: CodeSample) -> list[Warned]:
+    """Name latents that pay for a posterior unlike the prior, though it is the same for all."""
+    kl = codes.kl()
+    if kl is None or codes.posterior is None:
+        return []
+    still = codes.posterior[0].var(axis=0) < STILL
+    labels = latent_labels(model)
+    return [
+        Warned(
+            "idle",
+            f"{labels[latent]} has a KL of {kl[latent]:.2f} nats, but its mean does not vary "
+            f"with the image (variance below {STILL})",
+            [int(latent)],
+            [],
+        )
+        for latent in np.flatnonzero(still & (kl > ACTIVE))
+    ]
 
 
 def _entangled(model: Model, codes: CodeSample) -> list[Warned]:

@@ -110,7 +110,7 @@ def active_latents(codes: CodeSample) -> np.ndarray:
 
 
 def heat_map(model: Model, kind: Kind = "mi", codes: CodeSample | None = None) -> HeatMap:
-    """Compare every factor with every latent; a score the run has is used as it is."""
+    """Compare every factor with every latent; without codes a score the run has is used."""
     check_name(kind, KINDS, "kind of heat map")
     data = model.data
     if not data.factor_list:

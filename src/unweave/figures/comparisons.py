@@ -1,0 +1,112 @@
+"""Plots of several runs: scores by setting, trade-offs, agreement of metrics."""
+
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.axes import Axes
+
+from unweave.errors import DataError
+from unweave.figures.style import DIVERGING, PALETTE, Drawing, styled
+from unweave.views import Comparison
+
+MARKERS = "osD^vP*X"
+
+
+@styled
+def scores_by_method(comparison: Comparison) -> Drawing:
+    """Draw every metric by setting: a point per seed, a bar at the mean."""
+    if not comparison.metrics:
+        raise DataError("none of the runs has a score: `unweave evaluate RUN` makes them")
+    columns = min(3, len(comparison.metrics))
+    lines = -(-len(comparison.metrics) // columns)
+    groups = comparison.groups
+    drawing = Drawing(
+        figsize=(1.6 + 2.9 * columns, 0.5 + lines * (0.7 + 0.3 * len(groups))),
+        layout="constrained",
+    )
+    for place, metric in enumerate(comparison.metrics):
+        axes = drawing.add_subplot(lines, columns, place + 1)
+        for score in (s for s in comparison.scores if s.metric == metric):
+            line = groups.index(score.group)
+            look = group_look(line)
+            axes.plot(
+                score.values, [line] * len(score.values), alpha=0.6, linestyle="", ms=6, **look
+            )
+            axes.plot([score.mean] * 2, [line - 0.3, line + 0.3], color=look["color"], lw=2.5)
+        axes.set_ylim(len(groups) - 0.5, -0.5)
+        axes.set_yticks(range(len(groups)), groups if place % columns == 0 else [])
+        better = "" if comparison.higher_is_better[metric] else " (lower is better)"
+        axes.set_title(metric.replace("_", " ") + better)
+    return drawing
+
+
+@styled
+def bound_against_mig(comparison: Comparison) -> Drawing:
+    """Draw what disentanglement costs: MIG against the evidence bound."""
+    points = [(r.group, r.elbo, r.scores.get("mig")) for r in comparison.runs]
+    return _trade_off(comparison, points, "evidence bound (nats)", "MIG")
+
+
+@styled
+def mig_against_correlation(comparison: Comparison) -> Drawing:
+    """Draw MIG against the total correlation of the codes."""
+    points = [(r.group, r.total_correlation, r.scores.get("mig")) for r in comparison.runs]
+    return _trade_off(comparison, points, "total correlation of the codes (nats)", "MIG")
+
+
+@styled
+def rank_agreement(comparison: Comparison) -> Drawing:
+    """Draw whether metrics order the runs alike: +1 the same order, -1 the reverse."""
+    view = comparison.agreement
+    if not np.isfinite(view.correlation).any():
+        raise DataError("fewer than 3 runs share two metrics, so there are no ranks to compare")
+    count = len(view.metrics)
+    side = 1.9 + 0.55 * count
+    drawing = Drawing(figsize=(side + 0.6, side), layout="constrained")
+    axes = drawing.add_subplot()
+    color_map = matplotlib.colormaps[DIVERGING].with_extremes(bad="#F0F0F0")
+    image = axes.imshow(view.correlation, cmap=color_map, vmin=-1, vmax=1)
+    axes.grid(visible=False)
+    names = [metric.replace("_", " ") for metric in view.metrics]
+    axes.set_xticks(range(count), names, rotation=40, ha="right", rotation_mode="anchor")
+    axes.set_yticks(range(count), names)
+    axes.tick_params(length=0)
+    for (line, column), value in np.ndenumerate(view.correlation):
+        text = f"{value:.2f}" if np.isfinite(value) else "–"
+        ink = "white" if np.isfinite(value) and abs(value) > 0.75 else "black"
+        axes.text(column, line, text, ha="center", va="center", color=ink, fontsize=7.5)
+    axes.set_title("rank correlation of metrics over runs (Spearman)")
+    drawing.colorbar(image, ax=axes, fraction=0.05, pad=0.02)
+    return drawing
+
+
+def group_look(index: int) -> dict[str, Any]:
+    """Return colour and marker of a setting; all differ up to 56 settings."""
+    return {
+        "color": PALETTE[index % len(PALETTE)],
+        "marker": MARKERS[index // len(PALETTE) % len(MARKERS)],
+    }
+
+
+def _trade_off(
+    comparison: Comparison,
+    points: list[tuple[str, float | None, float | None]],
+    across: str,
+    up: str,
+) -> Drawing:
+    known = [(g, x, y) for g, x, y in points if x is not None and y is not None]
+    if not known:
+        raise DataError(f"no run has both: {across}, and {up}")
+    drawing = Drawing(figsize=(6.4, 3.6), layout="constrained")
+    axes: Axes = drawing.add_subplot()
+    for index, group in enumerate(comparison.groups):
+        own = [(x, y) for g, x, y in known if g == group]
+        if own:
+            xs, ys = zip(*own, strict=True)
+            axes.plot(xs, ys, linestyle="", ms=7, alpha=0.85, label=group, **group_look(index))
+    axes.set_xlabel(across)
+    axes.set_ylabel(up)
+    axes.margins(0.12)
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    return drawing

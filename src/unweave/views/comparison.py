@@ -1,0 +1,198 @@
+"""Several runs beside each other: scores by setting, bounds, agreement of metrics."""
+
+import dataclasses
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.stats import rankdata
+
+from unweave import catalog
+from unweave.config import to_json
+from unweave.errors import UnweaveError
+from unweave.metrics import gaussian_total_correlation
+from unweave.runs import Run
+from unweave.views._codes import sample_codes
+from unweave.views._view import View
+
+FEWEST_RUNS = 3  # fewer have no ranks to speak of
+TC_ROWS = 2_000
+
+
+@dataclass(frozen=True)
+class RunRow(View):
+    """What a comparison knows of one run."""
+
+    name: str
+    group: str
+    """Runs that differ by nothing but their seed share a group."""
+    method: str
+    data: str
+    seed: int
+    step: int
+    state: str
+    scores: dict[str, float]
+    protocols: dict[str, str]
+    elbo: float | None
+    """Evidence bound at the last evaluation, in nats."""
+    total_correlation: float | None
+    """Of the codes as if they were Gaussian, in nats."""
+
+
+@dataclass(frozen=True)
+class GroupScore(View):
+    """One metric over the seeds of one setting."""
+
+    group: str
+    metric: str
+    values: list[float]
+    mean: float
+    deviation: float | None
+    """Standard deviation over seeds; none of a single one."""
+
+
+@dataclass(frozen=True)
+class RankAgreement(View):
+    """Spearman's rank correlation of metrics over runs, all turned so that higher is better."""
+
+    metrics: list[str]
+    correlation: np.ndarray
+    """(metric, metric); not a number where ranks say nothing: few runs, or all alike."""
+    runs: np.ndarray
+    """How many runs have both."""
+
+
+@dataclass(frozen=True)
+class Comparison(View):
+    """Several runs beside each other."""
+
+    runs: list[RunRow]
+    groups: list[str]
+    metrics: list[str]
+    higher_is_better: dict[str, bool]
+    scores: list[GroupScore]
+    agreement: RankAgreement
+    notes: list[str]
+    """What makes the runs hard to compare."""
+
+
+def compare(runs: Sequence[Run]) -> Comparison:
+    """Compare the stored scores of runs, their bounds and their total correlations."""
+    groups = group_names(runs)
+    rows = [_row(run, group) for run, group in zip(runs, groups, strict=True)]
+    directions: dict[str, bool] = {}
+    for run in runs:
+        for name, entry in run.scores.items():
+            if entry.get("value") is not None:
+                directions[name] = bool(entry.get("higher_is_better", True))
+    metrics = list(directions)
+    distinct = list(dict.fromkeys(groups))
+    scores = []
+    for metric in metrics:
+        for group in distinct:
+            values = [r.scores[metric] for r in rows if r.group == group and metric in r.scores]
+            if values:
+                deviation = float(np.std(values, ddof=1)) if len(values) > 1 else None
+                mean = float(np.mean(values))
+                scores.append(GroupScore(group, metric, values, mean, deviation))
+    return Comparison(
+        rows, distinct, metrics, directions, scores, rank_agreement(rows, directions), _notes(rows)
+    )
+
+
+def group_names(runs: Sequence[Run]) -> list[str]:
+    """Name the setting of each run: the method, and whatever tells it from its namesakes."""
+    plain = [_flat(to_json(dataclasses.replace(run.config, seed=0))) for run in runs]
+    methods = [catalog.name_of(run.config.method) for run in runs]
+    names = []
+    for settings, method in zip(plain, methods, strict=True):
+        namesakes = [p for p, m in zip(plain, methods, strict=True) if m == method]
+        keys = dict.fromkeys(key for other in namesakes for key in other)
+        differing = [k for k in keys if len({str(p.get(k)) for p in namesakes}) > 1]
+        told = [f"{k.removeprefix('method.')} {settings.get(k)}" for k in differing]
+        names.append(", ".join([method, *told]))
+    return names
+
+
+def rank_agreement(rows: Sequence[RunRow], higher_is_better: dict[str, bool]) -> RankAgreement:
+    """Correlate the ranks that each pair of metrics gives the runs."""
+    metrics = list(higher_is_better)
+    count = len(metrics)
+    correlation = np.full((count, count), np.nan)
+    shared = np.zeros((count, count), dtype=np.int64)
+    for i, first in enumerate(metrics):
+        for j, second in enumerate(metrics):
+            both = [r.scores for r in rows if first in r.scores and second in r.scores]
+            shared[i, j] = len(both)
+            a = rankdata([s[first] * (1 if higher_is_better[first] else -1) for s in both])
+            b = rankdata([s[second] * (1 if higher_is_better[second] else -1) for s in both])
+            if len(both) >= FEWEST_RUNS and np.ptp(a) > 0 and np.ptp(b) > 0:
+                correlation[i, j] = np.corrcoef(a, b)[0, 1]
+    return RankAgreement(metrics, correlation, shared)
+
+
+def _row(run: Run, group: str) -> RunRow:
+    stored = {n: e for n, e in run.scores.items() if e.get("value") is not None}
+    return RunRow(
+        name=run.name,
+        group=group,
+        method=catalog.name_of(run.config.method),
+        data=run.config.data,
+        seed=run.config.seed,
+        step=run.step,
+        state="in memory" if run.folder is None else str(run.folder.status()["state"]),
+        scores={name: float(entry["value"]) for name, entry in stored.items()},
+        protocols={name: str(entry.get("protocol", "")) for name, entry in stored.items()},
+        elbo=_last_bound(run),
+        total_correlation=_total_correlation(run),
+    )
+
+
+def _last_bound(run: Run) -> float | None:
+    bound = None
+    for line in run.folder.record() if run.folder else ():
+        if line.get("kind") == "diagnostics" and "elbo" in line:
+            bound = float(line["elbo"])
+    return bound
+
+
+def _total_correlation(run: Run) -> float | None:
+    stored = run.scores.get("gaussian_total_correlation")
+    if stored and stored.get("value") is not None:
+        return float(stored["value"])
+    try:
+        return gaussian_total_correlation(sample_codes(run, TC_ROWS).codes).value
+    except UnweaveError:
+        return None  # the data is gone, or a single code correlates with nothing
+
+
+def _notes(rows: Sequence[RunRow]) -> list[str]:
+    notes = []
+    if len(sets := sorted({row.data for row in rows})) > 1:
+        notes.append(f"the runs were trained on different data: {', '.join(sets)}")
+    protocols: dict[str, set[str]] = {}
+    for row in rows:
+        for metric, protocol in row.protocols.items():
+            protocols.setdefault(metric, set()).add(protocol)
+    for metric, used in protocols.items():
+        if len(used) > 1:
+            notes.append(f"{metric} was scored by different protocols: {', '.join(sorted(used))}")
+    unfinished = [row.name for row in rows if row.state not in ("done", "in memory")]
+    if unfinished:
+        notes.append(f"not finished: {', '.join(unfinished)}")
+    for name, count in Counter(row.name for row in rows).items():
+        if count > 1:
+            notes.append(f"{count} runs are called {name}")
+    return notes
+
+
+def _flat(plain: Any, prefix: str = "") -> dict[str, Any]:
+    """Return nested settings by their path, such as method.beta."""
+    if not isinstance(plain, dict):
+        return {prefix: plain}
+    found: dict[str, Any] = {}
+    for key, value in plain.items():
+        found |= _flat(value, f"{prefix}.{key}" if prefix else key)
+    return found
