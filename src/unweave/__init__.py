@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from unweave.workflows import evaluate as evaluate
     from unweave.workflows import resume as resume
     from unweave.workflows import train as train
+    from unweave.workflows import write_report as write_report
 
 # Where each public name lives; imported on first use, so that `import unweave`
 # and `unweave --help` need not wait for torch.
@@ -71,6 +72,7 @@ _PLACES = {
     "resume": "workflows",
     "train": "workflows",
     "wrap": "models",
+    "write_report": "workflows",
 }
 
 

@@ -9,7 +9,9 @@ from unweave.config import Machine, Train
 from unweave.data import DataOptions, FactorImages, load_data
 from unweave.errors import ConfigError
 from unweave.figures import prior_samples, reconstructions, traversals
+from unweave.files import write_atomically
 from unweave.methods import Method
+from unweave.models import WrappedModel
 from unweave.networks import Architecture
 from unweave.run_folder import RunFolder
 from unweave.runs import Run
@@ -175,6 +177,30 @@ def draw_figures(run: Run) -> list[Path]:
         paths.append(folder / f"{name}.png")
         picture.save(paths[-1])
     return paths
+
+
+def write_report(
+    of: Sequence[Run | str | Path] | Run | WrappedModel | str | Path,
+    out: str | Path | None = None,
+) -> Path:
+    """Write the report of a run or a wrapped model, or the comparison of several runs."""
+    from unweave.report import comparison_html, report_html
+
+    if isinstance(of, Run | WrappedModel | str | Path):
+        model = runs.load(of) if isinstance(of, str | Path) else of
+        content = report_html(model)
+        folder = model.path if isinstance(model, Run) and model.folder else Path()
+    elif len(of) == 1:
+        return write_report(of[0], out)
+    else:
+        loaded = [entry if isinstance(entry, Run) else runs.load(entry) for entry in of]
+        content, folder = comparison_html(loaded), Path()
+    if out is None:
+        out = folder / "report.html"
+    path = Path(out)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, content)
+    return path
 
 
 def _watchers(machine: Machine, progress: bool) -> list[loop.Watcher]:

@@ -1,0 +1,51 @@
+"""unweave report RUN..."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import tyro
+
+from unweave.cli import _output
+from unweave.cli._figures import load_model
+from unweave.cli._parse import parse
+from unweave.data import DataOptions
+from unweave.errors import ConfigError
+from unweave.models import WrappedModel
+
+DESCRIPTION = """Write one HTML file about a run, or about several and how they compare. It opens
+from disk and loads nothing.
+
+  unweave report runs/my-run
+  unweave report runs/* --out comparison.html
+  unweave report --model my_module:model --data dsprites"""
+
+
+@dataclass(frozen=True)
+class Flags:
+    runs: tyro.conf.Positional[tuple[str, ...]] = ()
+    """Folders of runs."""
+    model: str | None = None
+    """MODULE:NAME of a model of yours instead, as for `unweave figures`; it is scored as well."""
+    data: str | None = None
+    """Data set of that model."""
+    out: str | None = None
+    """The file; by default report.html in the run's folder, or here."""
+    options: Annotated[DataOptions, tyro.conf.arg(name="images")] = DataOptions()
+
+
+def run(words: list[str]) -> int:
+    flags = parse(Flags, words, "report", DESCRIPTION)
+    from unweave import workflows
+
+    if flags.model is not None:
+        if flags.runs:
+            raise ConfigError("a report of runs or of a --model, not of both")
+        model = load_model(None, flags.model, flags.data, flags.options)
+        assert isinstance(model, WrappedModel)
+        model.scores = workflows.scores_to_json(workflows.evaluate_model(model.encode, model.data))
+        path = workflows.write_report(model, flags.out)
+    else:
+        path = workflows.write_report([Path(folder) for folder in flags.runs], flags.out)
+    _output.say(f"report: {path} ({path.stat().st_size / 1e6:.1f} MB)")
+    return 0

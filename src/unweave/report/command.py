@@ -1,0 +1,56 @@
+"""The command that trains a run again."""
+
+import dataclasses
+import shlex
+from typing import Any
+
+from unweave import catalog
+from unweave.config import Train
+from unweave.data import DataOptions
+from unweave.schedules import Schedule
+
+PLAIN = ("steps", "batch_size", "seed", "validation", "precision")
+
+
+def training_command(config: Train) -> str:
+    """Return `unweave train …` with every setting that is not the method's default."""
+    words = ["unweave", "train", catalog.name_of(config.method), "--data", config.data]
+    for name in PLAIN:
+        words += [_flag("", name), str(getattr(config, name))]
+    words += _changes(config.data_options, DataOptions(), "")
+    words += _changes(config.method, type(config.method)(), "method.")
+    if config.architecture is not None:
+        words += ["--architecture", catalog.name_of(config.architecture)]
+        default = type(config.architecture)()
+        words += _changes(config.architecture, default, "architecture.")
+    return shlex.join(words)
+
+
+def _changes(settings: Any, default: Any, prefix: str) -> list[str]:
+    """Return the flags of the settings that differ from the default."""
+    words: list[str] = []
+    for field in dataclasses.fields(settings):
+        value, usual = getattr(settings, field.name), getattr(default, field.name)
+        if value == usual:
+            continue
+        if _is_settings(value) and _is_settings(usual):
+            words += _changes(value, usual, f"{prefix}{field.name}.")
+        else:
+            words += _flag_of(prefix, field.name, value)
+    return words
+
+
+def _is_settings(value: Any) -> bool:
+    return dataclasses.is_dataclass(value) and not isinstance(value, Schedule)
+
+
+def _flag_of(prefix: str, name: str, value: Any) -> list[str]:
+    if isinstance(value, bool):
+        return [_flag(prefix, name if value else f"no_{name}")]
+    if isinstance(value, tuple):
+        return [_flag(prefix, name), *map(str, value)]
+    return [_flag(prefix, name), str(value)]
+
+
+def _flag(prefix: str, name: str) -> str:
+    return f"--{prefix}{name}".replace("_", "-")
