@@ -1,7 +1,7 @@
 """Optimizers as settings, built for the parameters of one player."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import torch
@@ -24,17 +24,23 @@ class Adam:
     """Steps over which the learning rate rises from 0."""
     decay_steps: int = 0
     """Steps after which a half-cosine has brought the learning rate to 0; 0 for no decay."""
+    clip_norm: float = 0.0
+    """Largest norm of the gradient; a larger one is scaled down to it; 0 for any."""
+    skip_norm: float = 0.0
+    """Norm of the gradient above which an update is not made at all; 0 for any."""
 
     def __post_init__(self) -> None:
         if self.learning_rate <= 0 or not all(0 <= beta < 1 for beta in self.betas):
             raise ConfigError(
                 f"Adam needs a learning rate above 0 and betas in [0, 1), found {self}"
             )
+        if self.clip_norm < 0 or self.skip_norm < 0:
+            raise ConfigError("clip_norm and skip_norm must be 0 or more")
 
-    def build(self, parameters: Iterable[Parameter]) -> torch.optim.Optimizer:
-        """Return the optimizer; fused kernels where the device has them."""
-        parameters = list(parameters)
-        fused = all(p.device.type in ("cpu", "cuda") for p in parameters)
+    def build(self, *groups: Iterable[Parameter]) -> torch.optim.Optimizer:
+        """Return the optimizer of groups of weights; fused kernels where the device has them."""
+        parameters = [{"params": list(group)} for group in groups]
+        fused = all(p.device.type in ("cpu", "cuda") for g in parameters for p in g["params"])
         kind = torch.optim.AdamW if self.weight_decay else torch.optim.Adam
         return kind(
             parameters,
@@ -53,3 +59,10 @@ class Adam:
             progress = min(step / self.decay_steps, 1.0)
             rate *= 0.5 * (1 + math.cos(math.pi * progress))
         return rate
+
+    def tame(self, parameters: Sequence[Parameter]) -> bool:
+        """Clip the gradients; return whether the update should be made."""
+        if not (self.clip_norm or self.skip_norm):
+            return True
+        norm = torch.nn.utils.clip_grad_norm_(parameters, self.clip_norm or math.inf)
+        return bool(norm.isfinite() & (norm <= (self.skip_norm or math.inf)))

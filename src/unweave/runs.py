@@ -180,8 +180,13 @@ class Run:
         return self.decode(self.encode(images))
 
     def sample(self, count: int, seed: int = 0) -> np.ndarray:
-        """Return images decoded from the prior."""
-        return self.decode(self.prior_codes(count, seed))
+        """Return images drawn from the prior."""
+        self._check_decoder()
+        method = self.config.method
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            codes = method.sample_prior(self.nets, count).detach().float().cpu().numpy()
+            return self._in_chunks(codes, lambda part: method.draw_images(self.nets, part))
 
     def prior_codes(self, count: int, seed: int = 0) -> np.ndarray:
         """Return codes drawn from the prior: float32 (row, code)."""

@@ -24,20 +24,22 @@ ENCODING = [name for name in METHODS if method_named(name).has_encoder]
 DECODING = [name for name in METHODS if method_named(name).has_decoder]
 SWAPPING = [name for name in METHODS if method_named(name).has_swap]
 CPU = torch.device("cpu")
+STEPS = 3
+NARROW = {"discriminator_width": 32, "width": 8, "layers_at_size": (1, 2, 0), "channels": 16}
 
 
 def small(name: str):
-    """Return the method with a short code and narrow discriminators, quick to store."""
+    """Return the method with a short code and narrow networks of its own, quick to store."""
     method = method_named(name)
-    has_judge = any(f.name == "discriminator_width" for f in dataclasses.fields(method))
-    return method(latent_dim=4, **({"discriminator_width": 32} if has_judge else {}))
+    fields = {field.name for field in dataclasses.fields(method)}
+    return method(latent_dim=4, **{k: v for k, v in NARROW.items() if k in fields})
 
 
 def config_for(name: str, **changes) -> Train:
     values = {
-        "method": small(name),
+        "method": small(name).settled(STEPS),  # longer runs then have the same stages
         "data": "toy_xys",
-        "steps": 3,
+        "steps": STEPS,
         "batch_size": 16,
     }
     return Train(**(values | changes))
@@ -72,11 +74,12 @@ def quiet() -> Machine:
 def test_each_turn_moves_exactly_its_players_networks(name, toy):
     run, optimizers = set_up(name, toy)
     players_seen = set()
-    for turn in loop.step_turns(run, toy, CPU, step=0):
-        before = copy.deepcopy(run.nets)
-        optimizers[turn.player].lower(turn.loss, step=0)
-        assert changed(before, run.nets) == set(run.config.method.players[turn.player].owns)
-        players_seen.add(turn.player)
+    for step in range(STEPS):
+        for turn in loop.step_turns(run, toy, CPU, step):
+            before = copy.deepcopy(run.nets)
+            optimizers[turn.player].lower(turn.loss, step)
+            assert changed(before, run.nets) == set(run.config.method.players[turn.player].owns)
+            players_seen.add(turn.player)
     assert players_seen == set(run.config.method.players)
 
 

@@ -66,6 +66,7 @@ class FactorImages:
         table: np.ndarray | None = None,
         partitions: Mapping[str, np.ndarray] | None = None,
         columns: Sequence[Column] = (),
+        row_numbers: np.ndarray | None = None,
     ):
         self.name = name
         self.pixels = pixels
@@ -74,6 +75,8 @@ class FactorImages:
         """Rows of the parts the makers of the set named, such as train and test."""
         self.columns = {column.factor.name: column for column in columns}
         """What is known of the rows besides their factors."""
+        self.row_numbers = np.arange(len(pixels)) if row_numbers is None else row_numbers
+        """What tables of learnt codes call the rows; those of the whole, in a part of a set."""
         if len(pixels) == 0:
             raise DataError(f"{name} holds no image")
         if table is None and factors:
@@ -233,8 +236,13 @@ class FactorImages:
             raise DataError(f"{self.name} holds no image with {named}")
         return rows[rng.integers(len(rows), size=size)]
 
-    def split(self, validation: float, seed: int = 0) -> tuple["FactorImages", "FactorImages"]:
-        """Split the rows at random into a set to train on and one to validate on."""
+    def split(
+        self, validation: float, seed: int = 0, *, keep_numbers: bool = False
+    ) -> tuple["FactorImages", "FactorImages"]:
+        """Split the rows at random into a set to train on and one to validate on.
+
+        The parts are sets of their own, unless they are to keep the row numbers of this one.
+        """
         if not 0 < validation < 1:
             raise DataError(f"the validation share must lie between 0 and 1, found {validation}")
         held_out = round(len(self) * validation)
@@ -244,11 +252,13 @@ class FactorImages:
             )
         shuffled = np.random.default_rng(seed).permutation(len(self))
         return (
-            self.subset(np.sort(shuffled[held_out:])),
-            self.subset(np.sort(shuffled[:held_out])),
+            self.subset(np.sort(shuffled[held_out:]), keep_numbers=keep_numbers),
+            self.subset(np.sort(shuffled[:held_out]), keep_numbers=keep_numbers),
         )
 
-    def subset(self, rows: np.ndarray | Sequence[int]) -> "FactorImages":
+    def subset(
+        self, rows: np.ndarray | Sequence[int], *, keep_numbers: bool = False
+    ) -> "FactorImages":
         """Return a set of these rows only."""
         rows = self._checked(rows)
         selected = SelectedPixels(self.pixels, rows)
@@ -256,7 +266,12 @@ class FactorImages:
             selected = SelectedPixels(self.pixels.pixels, self.pixels.rows[rows])
         columns = [Column(c.factor, c.values[rows]) for c in self.columns.values()]
         return FactorImages(
-            self.name, selected, self.factor_list, self.factors(rows), columns=columns
+            self.name,
+            selected,
+            self.factor_list,
+            self.factors(rows),
+            columns=columns,
+            row_numbers=self.row_numbers[rows] if keep_numbers else None,
         )
 
     def _checked(self, rows: np.ndarray | Sequence[int]) -> np.ndarray:

@@ -5,8 +5,9 @@ no state, so one object serves any number of runs.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -45,6 +46,8 @@ class Player(NamedTuple):
 
     owns: tuple[str, ...]
     optimizer: Adam
+    speed: Mapping[str, float] = MappingProxyType({})
+    """How many times faster than the others some of the networks learn, by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,6 +81,10 @@ class Method(ABC):
     def supervision(self) -> Supervision:
         """Return which batches it is fed."""
         return Unsupervised()
+
+    def settled(self, steps: int) -> "Method":
+        """Return the method with what its settings leave to the length of the run."""
+        return self
 
     @abstractmethod
     def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
@@ -129,6 +136,10 @@ class Method(ABC):
     def sample_prior(self, nets: Networks, count: int) -> Latents:
         """Draw codes to generate from."""
         return torch.randn(count, self.latent_dim)
+
+    def draw_images(self, nets: Networks, codes: Latents) -> Images:
+        """Draw images of codes from the prior; what a code leaves open is drawn as well."""
+        return self.decode(nets, codes)
 
     def swap(self, nets: Networks, content_images: Images, style_images: Images) -> Images:
         """Return images with the content of one row and the style of the same row of another."""

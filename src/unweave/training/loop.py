@@ -60,16 +60,21 @@ class PlayerOptimizer:
 
     def __init__(self, player: Player, nets: Networks):
         self.settings = player.optimizer
-        self.parameters = [p for name in player.owns for p in getattr(nets, name).parameters()]
-        self.optimizer = self.settings.build(self.parameters)
+        groups = [list(getattr(nets, name).parameters()) for name in player.owns]
+        self.parameters = [parameter for group in groups for parameter in group]
+        self.speeds = [player.speed.get(name, 1.0) for name in player.owns]
+        self.optimizer = self.settings.build(*groups)
 
     def lower(self, loss: Loss, step: int) -> None:
-        """Make one update."""
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.settings.rate_at(step)
+        """Make one update, unless the settings say to skip it."""
+        for group, speed in zip(self.optimizer.param_groups, self.speeds, strict=True):
+            group["lr"] = speed * self.settings.rate_at(step)
         self.optimizer.zero_grad(set_to_none=True)
         loss.total.backward(inputs=self.parameters)  # no gradient reaches other networks
-        self.optimizer.step()
+        if self.settings.tame(self.parameters):
+            self.optimizer.step()
+        else:
+            loss.terms["skipped"] = loss.total.new_ones(())  # so that the record tells
 
 
 def start(
@@ -80,7 +85,11 @@ def start(
     watchers: Sequence[Watcher] = (),
 ) -> Run:
     """Train a new run in a folder."""
-    config = replace(config, architecture=config.architecture or architecture_for(data.image_shape))
+    config = replace(
+        config,
+        method=config.method.settled(config.steps),
+        architecture=config.architecture or architecture_for(data.image_shape),
+    )
     # Tried before the folder is made, so that an impossible combination leaves nothing behind.
     config.method.supervision.check(training_part(config, data)[0])
     make_networks(config, data)
@@ -127,7 +136,9 @@ def make_networks(config: Train, data: FactorImages) -> Networks:
 
 def training_part(config: Train, data: FactorImages) -> tuple[FactorImages, FactorImages]:
     """Return the images to train on and those for diagnostics; without validation all twice."""
-    return data.split(config.validation, config.seed) if config.validation else (data, data)
+    if not config.validation:
+        return data, data
+    return data.split(config.validation, config.seed, keep_numbers=True)
 
 
 def _train(

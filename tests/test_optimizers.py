@@ -1,0 +1,46 @@
+"""Updates that are clipped or left out."""
+
+import pytest
+import torch
+
+from unweave.errors import ConfigError
+from unweave.methods import Loss, Player
+from unweave.networks import Networks
+from unweave.optimizers import Adam
+from unweave.training.loop import PlayerOptimizer
+
+
+def lowered(slope: float, **settings) -> tuple[torch.Tensor, Loss]:
+    """Return how far one update moved two weights, and its loss."""
+    nets = Networks()
+    nets.line = torch.nn.Linear(2, 1, bias=False)
+    before = nets.line.weight.detach().clone()
+    loss = Loss(slope * nets.line.weight.sum())
+    PlayerOptimizer(Player(("line",), Adam(0.1, **settings)), nets).lower(loss, 0)
+    return nets.line.weight.detach() - before, loss
+
+
+def test_an_update_with_too_large_a_gradient_is_left_out_and_told():
+    moved, loss = lowered(10.0, skip_norm=14.0)  # the norm is 10·√2
+    assert torch.equal(moved, torch.zeros(1, 2))
+    assert loss.terms["skipped"] == 1
+    moved, loss = lowered(10.0, skip_norm=15.0)
+    torch.testing.assert_close(moved, torch.full((1, 2), -0.1))
+    assert "skipped" not in loss.terms
+    moved, loss = lowered(float("nan"), skip_norm=15.0)
+    assert torch.equal(moved, torch.zeros(1, 2))
+
+
+def test_a_gradient_is_scaled_down_to_the_largest_norm():
+    weight = torch.nn.Parameter(torch.zeros(2))
+    weight.grad = torch.tensor([3.0, 4.0])
+    assert Adam(clip_norm=1.0).tame([weight])
+    torch.testing.assert_close(weight.grad, torch.tensor([0.6, 0.8]))
+    weight.grad = torch.tensor([3.0, 4.0])
+    assert Adam().tame([weight])
+    assert torch.equal(weight.grad, torch.tensor([3.0, 4.0]))
+
+
+def test_norms_below_0_are_refused():
+    with pytest.raises(ConfigError, match="clip_norm and skip_norm"):
+        Adam(clip_norm=-1.0)
