@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from unweave.methods.ground_truth import GroundTruth as GroundTruth
     from unweave.methods.gvae import GVAE as GVAE
     from unweave.methods.ica import ICA as ICA
+    from unweave.methods.info_gan import InfoGAN as InfoGAN
     from unweave.methods.info_vae import InfoVAE as InfoVAE
     from unweave.methods.ml_vae import MLVAE as MLVAE
     from unweave.methods.pca import PCA as PCA

@@ -1,0 +1,226 @@
+"""InfoGAN: a generator whose codes a second head of the discriminator can read back.
+
+X. Chen et al., "InfoGAN: Interpretable Representation Learning by Information
+Maximizing Generative Adversarial Nets", NeurIPS 2016, arXiv:1606.03657, eq. (6).
+With noise z, codes c, generator G, judge D and code head Q on one trunk:
+
+    discriminator   -E log D(x) - E log(1 - D(G(z, c))) - λ L
+    generator       -E log D(G(z, c)) - λ L
+    L               E log Q(c|G(z, c)) + H(c), a lower bound of the information I(c; G(z, c))
+
+Q sees generated images only. A categorical code has a softmax, a continuous one,
+uniform on [-1, 1], a Gaussian of variance 1 around the head's output. λ = 0 is a
+GAN. There is no encoder: the code of an image is what Q reads in it, although Q
+was trained on generated ones. One code and one fixed noise make one image.
+
+Differs from the paper: trunk and generator are the run's architecture, the
+generator with batch normalisation as in the paper, the trunk with spectral
+normalisation, as InfoGAN-CR has it (arXiv:1906.06034). With batch normalisation in
+it the trunk would tell a batch of images from a batch of fakes by its statistics.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import cross_entropy, one_hot
+
+from unweave.batches import Batch
+from unweave.data import DataSummary
+from unweave.errors import ConfigError
+from unweave.methods._method import Loss, Method, Player, Turn
+from unweave.methods._normalized import LEAK, batch_normalized, spectrally_normalized
+from unweave.networks import Architecture, Networks
+from unweave.optimizers import Adam
+from unweave.probability.adversarial import discriminator_loss, fooling_loss
+from unweave.probability.priors import sample_one_hot
+from unweave.schedules import Schedule, constant
+from unweave.tensors import Images, Latents, Scalar
+
+VARIANCE_OF_UNIFORM = 1 / 3
+
+
+class FixedNoise(nn.Module):
+    """The noise with which codes are decoded, drawn once, so that only codes change images."""
+
+    noise: Tensor
+
+    def __init__(self, size: int):
+        super().__init__()
+        self.register_buffer("noise", uniform(1, size))
+
+
+@dataclass(frozen=True, kw_only=True)
+class InfoGAN(Method):
+    latent_dim: int = 2
+    """Number of continuous codes. Paper: 2 on MNIST, 5 on faces, 1 on chairs, 4 on SVHN."""
+    categories: tuple[int, ...] = (10,)
+    """Number of values of each categorical code. Paper: one code of 10 on MNIST; 3 of 20 on
+    chairs, 4 of 10 on SVHN, 10 of 10 on CelebA."""
+    noise_dim: int = 62
+    """Number of uniform noise inputs that no head reads back. Paper: 62 on MNIST."""
+    information_weight: Schedule = constant(1.0)
+    """Weight λ of the information. Paper: 1."""
+    optimizer: Adam = Adam(1e-3, betas=(0.5, 0.999))
+    """How the generator is updated. Paper: Adam, 1e-3, first beta 0.5."""
+    discriminator_width: int = 128
+    """Features of the trunk and hidden units of the code head. Paper: 1024 and 128."""
+    discriminator_optimizer: Adam = Adam(2e-4, betas=(0.5, 0.999))
+    """How trunk, judge and code head are updated. Paper: Adam, 2e-4, first beta 0.5."""
+
+    main_knob = "information_weight"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if any(size < 2 for size in self.categories):
+            raise ConfigError(f"a categorical code has 2 values or more, found {self.categories}")
+        if self.noise_dim < 1 or self.discriminator_width < 1:
+            raise ConfigError("noise_dim and discriminator_width must be 1 or more")
+
+    @property
+    def size(self) -> int:
+        """Return how many numbers the codes take, categorical ones as one-hot."""
+        return sum(self.categories) + self.latent_dim
+
+    def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
+        width = self.discriminator_width
+        nets = Networks()
+        nets.generator = batch_normalized(
+            architecture.decoder(self.noise_dim + self.size, data.image_shape)
+        )
+        nets.trunk = nn.Sequential(
+            spectrally_normalized(architecture.encoder(data.image_shape, width)),
+            nn.LeakyReLU(LEAK, inplace=True),
+        )
+        nets.judge = nn.Linear(width, 1)
+        nets.code_head = nn.Sequential(
+            nn.Linear(width, width), nn.LeakyReLU(LEAK, inplace=True), nn.Linear(width, self.size)
+        )
+        nets.fixed = FixedNoise(self.noise_dim)
+        return nets
+
+    @property
+    def players(self) -> dict[str, Player]:
+        judges = ("trunk", "judge", "code_head")
+        return {
+            "discriminator": Player(judges, self.discriminator_optimizer),
+            "generator": Player(("generator",), self.optimizer),
+        }
+
+    def turns(self, nets: Networks, batch: Batch, step: int) -> Iterator[Turn]:
+        if len(batch.images) < 2:
+            raise ConfigError("info_gan normalises batches: batch_size must be 2 or more, found 1")
+        weight = self.information_weight.at(step)
+        count, device = len(batch.images), batch.images.device
+        codes = self.draw_codes(count, device)
+        fakes = self.render(nets, uniform(count, self.noise_dim, device), codes)
+
+        features = nets.trunk(torch.cat([batch.images, fakes.detach()]))
+        real, fake = nets.judge(features).float().chunk(2)
+        information = self.information(nets.code_head(features[count:]), codes)
+        judging = discriminator_loss(real, fake)
+        yield Turn(
+            "discriminator",
+            Loss(
+                judging - weight * information.sum(),
+                judging=judging,
+                real_logit=real.mean(),
+                fake_logit=fake.mean(),
+            ),
+        )
+
+        features = nets.trunk(fakes)
+        fooling = fooling_loss(nets.judge(features).float())
+        information = self.information(nets.code_head(features), codes)
+        categorical, continuous = information
+        yield Turn(
+            "generator",
+            Loss(
+                fooling - weight * information.sum(),
+                fooling=fooling,
+                categorical_information=categorical,
+                continuous_information=continuous,
+            ),
+        )
+
+    def draw_codes(self, count: int, device: torch.device | str = "cpu") -> Latents:
+        """Draw codes from their prior: one-hot categories first, then continuous ones."""
+        parts = [sample_one_hot(count, size, device) for size in self.categories]
+        return torch.cat([*parts, uniform(count, self.latent_dim, device)], dim=1)
+
+    def render(self, nets: Networks, noise: Tensor, codes: Latents) -> Images:
+        """Return the images the generator makes, in [0, 1]."""
+        return torch.sigmoid(nets.generator(torch.cat([noise, codes], dim=1)).float())
+
+    def information(self, outputs: Tensor, codes: Latents) -> Tensor:
+        """Return the bound L in nats, of the categorical and of the continuous codes.
+
+        0 for categories that were not read at all, log m for m categories read
+        without doubt. Continuous codes have at most log 2 - ½ log 2π each, below 0:
+        a Gaussian of variance 1 is wider than what it describes.
+        """
+        sizes = [*self.categories, self.latent_dim]
+        *logits, means = outputs.float().split(sizes, dim=1)
+        *categories, values = codes.split(sizes, dim=1)
+        categorical = outputs.new_zeros((), dtype=torch.float32)
+        for logit, category in zip(logits, categories, strict=True):
+            bits = cross_entropy(logit, category.argmax(1))
+            categorical = categorical + math.log(category.shape[1]) - bits
+        log_density = -0.5 * ((values - means).square() + math.log(2 * math.pi))
+        continuous = (log_density + math.log(2)).sum(1).mean()
+        return torch.stack([categorical, continuous])
+
+    def encode(self, nets: Networks, images: Images) -> Latents:
+        """Return what the code head reads: probabilities of categories, then means."""
+        outputs = nets.code_head(nets.trunk(images)).float()
+        *logits, means = outputs.split([*self.categories, self.latent_dim], dim=1)
+        return torch.cat([*(logit.softmax(1) for logit in logits), means], dim=1)
+
+    def decode(self, nets: Networks, codes: Latents) -> Images:
+        """Return images of codes, all with one noise; of a category the likeliest value."""
+        return self.render(nets, nets.fixed.noise.expand(len(codes), -1), self.certain(codes))
+
+    def draw_images(self, nets: Networks, codes: Latents) -> Images:
+        noise = uniform(len(codes), self.noise_dim, codes.device)
+        return self.render(nets, noise, self.certain(codes))
+
+    def certain(self, codes: Latents) -> Latents:
+        """Return codes with one-hot categories: the generator has seen no others."""
+        *categories, values = codes.split([*self.categories, self.latent_dim], dim=1)
+        chosen = [one_hot(c.argmax(1), c.shape[1]).to(codes.dtype) for c in categories]
+        return torch.cat([*chosen, values], dim=1)
+
+    def code_size(self, nets: Networks) -> int:
+        return self.size
+
+    def sample_prior(self, nets: Networks, count: int) -> Latents:
+        return self.draw_codes(count)
+
+    def diagnose(self, nets: Networks, images: Images) -> dict[str, Scalar]:
+        """Return how well codes are read back from images generated with them."""
+        count, device = len(images), images.device
+        codes = self.draw_codes(count, device)
+        fakes = self.render(nets, uniform(count, self.noise_dim, device), codes)
+        read = self.encode(nets, fakes)
+        *guesses, means = read.split([*self.categories, self.latent_dim], dim=1)
+        *categories, values = codes.split([*self.categories, self.latent_dim], dim=1)
+        right = [
+            (guess.argmax(1) == category.argmax(1)).float().mean()
+            for guess, category in zip(guesses, categories, strict=True)
+        ]
+        figures = {f"code_{i}_accuracy": value for i, value in enumerate(right)}
+        # Of the variance of the prior, so that the mean over parts of the images is exact.
+        error = (means - values).square().mean() / VARIANCE_OF_UNIFORM
+        judged = nets.judge(nets.trunk(torch.cat([images, fakes]))).float()
+        return figures | {
+            "continuous_r2": 1 - error,
+            "real_logit": judged[:count].mean(),
+            "fake_logit": judged[count:].mean(),
+        }
+
+
+def uniform(count: int, size: int, device: torch.device | str = "cpu") -> Tensor:
+    """Draw numbers from [-1, 1]."""
+    return 2 * torch.rand(count, size, device=device) - 1
