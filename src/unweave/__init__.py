@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from unweave.methods.slow_vae import SlowVAE as SlowVAE
     from unweave.methods.untrained_vae import UntrainedVAE as UntrainedVAE
     from unweave.methods.vae import VAE as VAE
+    from unweave.methods.very_deep_vae import VeryDeepVAE as VeryDeepVAE
     from unweave.models import wrap as wrap
     from unweave.optimizers import Adam as Adam
     from unweave.runs import Run as Run
