@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from unweave.methods.ica import ICA as ICA
     from unweave.methods.info_gan import InfoGAN as InfoGAN
     from unweave.methods.info_vae import InfoVAE as InfoVAE
+    from unweave.methods.lord import LORD as LORD
     from unweave.methods.ml_vae import MLVAE as MLVAE
     from unweave.methods.pca import PCA as PCA
     from unweave.methods.pixels import Pixels as Pixels

@@ -4,6 +4,7 @@ from unweave.batches._batch import Batch, Supervision, draw_images, draw_rows
 from unweave.batches.clips import ClipBatch, Clips
 from unweave.batches.groups import GroupBatch, Groups, shared_column
 from unweave.batches.images_alone import TwoBatches, Unsupervised, UnsupervisedTwice
+from unweave.batches.indexed import Indexed, IndexedBatch
 from unweave.batches.pairs import PairBatch, Pairs, Transitions
 
 __all__ = [
@@ -12,6 +13,8 @@ __all__ = [
     "Clips",
     "GroupBatch",
     "Groups",
+    "Indexed",
+    "IndexedBatch",
     "PairBatch",
     "Pairs",
     "Supervision",

@@ -1,0 +1,178 @@
+"""LORD: a code for each image and one for each class, optimised directly, then amortised.
+
+A. Gabbay and Y. Hoshen, "Demystifying Inter-Class Disentanglement", ICLR 2020,
+arXiv:1906.11796. Stage one optimises a table c of contents, one row for each image i,
+a table e of classes, one row for each class y, and a generator G; stage two trains
+encoders E_c, E_y to find those codes, and G goes on. With noise ξ of N(0, I):
+
+    stage one   d(G(c_i + σξ, e_y), x_i) + λ |c_i|²
+    stage two   d(G(E_c(x), E_y(x)), x) + a (|E_c(x) - c_i|² + |E_y(x) - e_y|²)
+
+A class code is shared by its images, so it holds nothing of one of them; noise and
+decay keep from the content what the class gives for free. The class reaches G by
+AdaIN only. Codes are content, then class; before stage two they mean nothing, as
+the encoders have not been trained yet.
+
+Differs from the paper: d is not the distance of a trained VGG's features, which would
+have to be downloaded, but an L1 distance of pixels and Laplacian pyramids. It is
+summed over pixels, so λ and a are as many times larger than in a mean. Small networks,
+encoders of the run's architecture; stage two has a constant learning rate.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import torch
+
+from unweave.batches import Indexed, IndexedBatch
+from unweave.data import DataSummary
+from unweave.errors import ConfigError
+from unweave.methods._class_generator import ClassGenerator, squared_distance, table
+from unweave.methods._method import Loss, Method, Player, Turn
+from unweave.networks import Architecture, Networks
+from unweave.optimizers import Adam
+from unweave.probability.perceptual import pyramid_distance
+from unweave.tensors import Images, Latents, Scalar
+
+
+@dataclass(frozen=True, kw_only=True)
+class LORD(Method):
+    latent_dim: int = 10
+    """Number of dimensions of the content. Paper: 128."""
+    class_dim: int = 10
+    """Number of dimensions of the class code. Paper: 256."""
+    class_column: str = ""
+    """Factor or column that is the class; by default one called class, group or label, else
+    the one with fewest values."""
+    first_stage_steps: int | None = None
+    """Steps of stage one; by default half of the run's."""
+    noise: float = 1.0
+    """Deviation σ of the noise on contents. Paper: 1."""
+    content_decay: float = 0.1
+    """Weight λ of the squared content. Paper: 1e-4 for a distance averaged over pixels, which
+    is 0.1 for the sum over 32×32."""
+    code_weight: float = 10_000.0
+    """Weight a of finding the codes of stage one. Paper: 10 for a distance averaged over
+    pixels, which is 10,000 for the sum over 32×32."""
+    channels: int = 64
+    """Channels of the generator's smallest map, halved at each size above. Paper: 256 in all."""
+    optimizer: Adam = Adam(3e-4, betas=(0.5, 0.999))
+    """How the generator is updated in stage one, decaying over it. Paper: Adam, 3e-4, first
+    beta 0.5, half a cosine to 1e-5."""
+    table_speed: float = 10.0
+    """How many times faster than the generator the tables learn. Paper: 10."""
+    encoder_optimizer: Adam = Adam(1e-4, betas=(0.5, 0.999))
+    """How encoders and generator are updated in stage two. Paper: Adam, 1e-4, first beta 0.5."""
+
+    main_knob = "content_decay"
+    has_swap = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("class_dim", "channels", "table_speed"):
+            if getattr(self, name) <= 0:
+                raise ConfigError(f"{name} must be above 0, found {getattr(self, name)}")
+        for name in ("noise", "content_decay", "code_weight"):
+            if getattr(self, name) < 0:
+                raise ConfigError(f"{name} must be 0 or more, found {getattr(self, name)}")
+        if self.first_stage_steps is not None and self.first_stage_steps < 1:
+            raise ConfigError(f"first_stage_steps must be above 0, found {self.first_stage_steps}")
+
+    def settled(self, steps: int) -> "LORD":
+        if self.first_stage_steps is not None:
+            return self
+        return replace(self, first_stage_steps=max(steps // 2, 1))
+
+    @property
+    def supervision(self) -> Indexed:
+        return Indexed(self.class_column)
+
+    def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
+        column = self.supervision.column_among(data.column_sizes)
+        nets = Networks()
+        nets.contents = table(data.rows, self.latent_dim)
+        nets.classes = table(data.column_sizes[column], self.class_dim)
+        nets.generator = ClassGenerator(
+            self.latent_dim, self.class_dim, data.image_shape, self.channels
+        )
+        nets.content_encoder = architecture.encoder(data.image_shape, self.latent_dim)
+        nets.class_encoder = architecture.encoder(data.image_shape, self.class_dim)
+        return nets
+
+    @property
+    def players(self) -> dict[str, Player]:
+        """Return one player for each stage; the generator plays in both."""
+        decaying = replace(self.optimizer, decay_steps=self.first_stage_steps or 0)
+        speed = {"contents": self.table_speed, "classes": self.table_speed}
+        return {
+            "latents": Player(("generator", "contents", "classes"), decaying, speed),
+            "encoders": Player(
+                ("generator", "content_encoder", "class_encoder"), self.encoder_optimizer
+            ),
+        }
+
+    def turns(self, nets: Networks, batch: IndexedBatch, step: int) -> Iterator[Turn]:
+        if self.first_stage_steps is None or step < self.first_stage_steps:
+            yield Turn("latents", self.latent_loss(nets, batch))
+        else:
+            yield Turn("encoders", self.encoder_loss(nets, batch))
+
+    def latent_loss(self, nets: Networks, batch: IndexedBatch) -> Loss:
+        """Return what tables and generator lower in stage one."""
+        content = nets.contents(batch.rows)
+        noisy = content + self.noise * torch.randn_like(content)
+        images = self.render(nets, noisy, nets.classes(batch.classes))
+        distance = pyramid_distance(images, batch.images)
+        size = content.square().sum(1).mean()
+        return Loss(distance + self.content_decay * size, distance=distance, content_size=size)
+
+    def encoder_loss(self, nets: Networks, batch: IndexedBatch) -> Loss:
+        """Return what encoders and generator lower in stage two."""
+        content = nets.content_encoder(batch.images).float()
+        class_code = nets.class_encoder(batch.images).float()
+        distance = pyramid_distance(self.render(nets, content, class_code), batch.images)
+        content_error = squared_distance(content, nets.contents(batch.rows))
+        class_error = squared_distance(class_code, nets.classes(batch.classes))
+        return Loss(
+            distance + self.code_weight * (content_error + class_error),
+            distance=distance,
+            content_error=content_error,
+            class_error=class_error,
+        )
+
+    def render(self, nets: Networks, content: Latents, class_code: Latents) -> Images:
+        """Return the images the generator makes, in [0, 1]."""
+        return torch.sigmoid(nets.generator(content, class_code).float())
+
+    def encode(self, nets: Networks, images: Images) -> Latents:
+        return torch.cat([nets.content_encoder(images), nets.class_encoder(images)], dim=1)
+
+    def decode(self, nets: Networks, codes: Latents) -> Images:
+        return self.render(nets, codes[:, : self.latent_dim], codes[:, self.latent_dim :])
+
+    def swap(self, nets: Networks, content_images: Images, style_images: Images) -> Images:
+        """Return images with the class of one row and all else of the same row of another.
+
+        In the words of swaps, what a class shares is the content and the rest style.
+        """
+        return self.render(
+            nets, nets.content_encoder(style_images), nets.class_encoder(content_images)
+        )
+
+    def code_size(self, nets: Networks) -> int:
+        return self.latent_dim + self.class_dim
+
+    def code_parts(self, nets: Networks) -> dict[str, slice]:
+        end = self.latent_dim
+        return {"style": slice(0, end), "content": slice(end, end + self.class_dim)}
+
+    def sample_prior(self, nets: Networks, count: int) -> Latents:
+        """Draw a row of each table, and the noise of stage one: there is no other prior."""
+        contents, classes = nets.contents.weight, nets.classes.weight
+        content = contents[torch.randint(len(contents), (count,))]
+        class_code = classes[torch.randint(len(classes), (count,))]
+        return torch.cat([content + self.noise * torch.randn_like(content), class_code], dim=1)
+
+    def diagnose(self, nets: Networks, images: Images) -> dict[str, Scalar]:
+        """Return how well images are rendered from what the encoders find."""
+        return {"distance": pyramid_distance(self.decode(nets, self.encode(nets, images)), images)}
