@@ -28,6 +28,7 @@ import torch
 from unweave import devices
 from unweave.config import Train
 from unweave.data import FactorImages, load_data
+from unweave.data._pixels import FunctionPixels
 from unweave.evaluation.encode import encode_run
 from unweave.methods import Method
 from unweave.methods.annealed_vae import AnnealedVAE
@@ -36,9 +37,11 @@ from unweave.methods.beta_vae import BetaVAE
 from unweave.metrics import mig
 from unweave.networks import Architecture
 from unweave.networks.conv64 import Conv64
+from unweave.networks.conv_any import ConvAny
 from unweave.networks.quick64 import Quick64
 from unweave.optimizers import Adam
 from unweave.probability.total_correlation import Estimator
+from unweave.recipes import demo
 from unweave.runs import Run
 from unweave.schedules import Schedule, constant
 from unweave.training import loop
@@ -66,6 +69,25 @@ def annealed(capacity: str, rate: float) -> AnnealedVAE:
     return AnnealedVAE(gamma=constant(100), capacity=schedule, optimizer=optimizer)
 
 
+def shortened(config: Train, steps: int) -> Train:
+    """Return settings whose schedules end after so many steps."""
+    method = config.method
+    assert isinstance(method, BetaTCVAE)
+    beta = Schedule(method.beta.start, method.beta.end, steps)
+    optimizer = replace(method.optimizer, decay_steps=steps)
+    return replace(config, method=replace(method, beta=beta, optimizer=optimizer))
+
+
+def at_quarter_scale(method: BetaTCVAE) -> BetaTCVAE:
+    """Return the method for images with a quarter of the pixels, so that β keeps its meaning.
+
+    Reconstruction counts a quarter of the pixels; the other terms are quartered likewise.
+    """
+    quarter = constant(0.25)
+    beta = constant(method.beta.at(0) / 4)
+    return replace(method, alpha=quarter, beta=beta, gamma=quarter)
+
+
 # Name → settings; the first are the field's habits.
 CANDIDATES: dict[str, Train] = {
     "β-VAE 4, conv64, batch 64, 1e-3": on_dsprites(beta_vae(4, 1e-3), Conv64(), 64),
@@ -80,7 +102,28 @@ CANDIDATES: dict[str, Train] = {
     "β-TCVAE 10 weighted, quick64, batch 128, 2e-3": on_dsprites(
         tcvae(10, 2e-3, "weighted"), Quick64(), 128
     ),
+    "β-TCVAE 12, quick64, batch 512, 4e-3": on_dsprites(tcvae(12, 4e-3), Quick64(), 512),
+    "β-TCVAE 12, quick64, batch 1024, 4e-3": on_dsprites(tcvae(12, 4e-3), Quick64(), 1024),
+    "the default: β-TCVAE 12 to 3, quick64, batch 128, 2e-3 to 0": shortened(demo(), 1250),
+    "β-TCVAE 12, 32×32, batch 128, 2e-3": on_dsprites(
+        at_quarter_scale(tcvae(12, 2e-3)), ConvAny(channels=(16, 32, 32), hidden=128), 128
+    ),
+    "β-TCVAE 12, 32×32, batch 512, 4e-3": on_dsprites(
+        at_quarter_scale(tcvae(12, 4e-3)), ConvAny(channels=(16, 32, 32), hidden=128), 512
+    ),
 }
+
+
+def half_size(data: FactorImages) -> FactorImages:
+    """Return the images as means of blocks of 2×2 pixels."""
+    channels, height, width = data.image_shape
+
+    def block_means(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        blocks = data.pixels.gather(rows, rng)
+        return blocks.reshape(-1, channels, height // 2, 2, width // 2, 2).mean(axis=(3, 5))
+
+    pixels = FunctionPixels((channels, height // 2, width // 2), len(data), block_means)
+    return FactorImages(data.name, pixels, data.factor_list)
 
 
 def processor_seconds(threads: int) -> float:
@@ -204,6 +247,8 @@ def main() -> None:
         name, seed = arguments.one
         config = replace(CANDIDATES[name], seed=int(seed))
         data = load_data("dsprites")
+        if "32×32" in name:
+            data = half_size(data)
         for line in measure(name, config, data, arguments.seconds, arguments.threads):
             print(json.dumps(line, ensure_ascii=False), flush=True)
         return
