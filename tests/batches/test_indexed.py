@@ -36,25 +36,10 @@ def test_a_part_that_keeps_its_numbers_names_rows_of_the_whole():
     assert training.row_numbers.tolist() == list(range(9))
 
 
-@pytest.mark.parametrize(
-    ("columns", "expected"),
-    [
-        ({"x": 8, "side": 3, "y": 9}, "side"),
-        ({"x": 8, "group": 9}, "group"),
-        ({"label": 8, "class": 5, "x": 2}, "class"),
-        ({"angle": 0, "x": 1}, ""),
-        ({"x": 8, "clip": 2, "time": 3}, "x"),
-    ],
-)
-def test_the_class_is_what_is_called_so_or_has_fewest_values(columns, expected):
-    assert Indexed().column_among(columns) == expected
-    assert Indexed("x").column_among(columns) == "x"
-
-
 def test_what_is_missing_is_named_with_an_example():
     rng = np.random.default_rng(0)
-    example = r"\n    file,class\n    anna_1.png,anna"
-    with pytest.raises(DataError, match=f"neither a column 'class' nor a factor.*{example}"):
+    example = r"\n    file,group\n    anna_1.png,anna"
+    with pytest.raises(DataError, match=f"neither a column 'group' nor a factor.*{example}"):
         Indexed().check(from_arrays(IMAGES))
     with pytest.raises(DataError, match=f"'angle', which is continuous.*{example}"):
         Indexed("angle").check(from_arrays(IMAGES, {"angle": rng.random(12)}))

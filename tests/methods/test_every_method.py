@@ -25,7 +25,13 @@ DECODING = [name for name in METHODS if method_named(name).has_decoder]
 SWAPPING = [name for name in METHODS if method_named(name).has_swap]
 CPU = torch.device("cpu")
 STEPS = 3
-NARROW = {"discriminator_width": 32, "width": 8, "layers_at_size": (1, 2, 0), "channels": 16}
+NARROW = {
+    "discriminator_width": 32,
+    "width": 8,
+    "layers_at_size": (1, 2, 0),
+    "channels": 16,
+    "first_stage_steps": 2,
+}
 
 
 def small(name: str):
@@ -37,7 +43,7 @@ def small(name: str):
 
 def config_for(name: str, **changes) -> Train:
     values = {
-        "method": small(name).settled(STEPS),  # longer runs then have the same stages
+        "method": small(name),
         "data": "toy_xys",
         "steps": STEPS,
         "batch_size": 16,
@@ -46,7 +52,7 @@ def config_for(name: str, **changes) -> Train:
 
 
 def set_up(name: str, toy):
-    config = config_for(name)
+    config = config_for(name, method=small(name).settled(STEPS, toy))
     nets = loop.make_networks(config, toy)
     devices.place(nets, CPU)
     optimizers = {k: loop.PlayerOptimizer(p, nets) for k, p in config.method.players.items()}

@@ -16,7 +16,7 @@ from unweave.networks.mlp64 import MLP64
 from unweave.probability.perceptual import pyramid_distance
 from unweave.training import loop
 
-METHOD = LORD(latent_dim=3, class_dim=2, channels=8, first_stage_steps=2)
+METHOD = LORD(latent_dim=3, class_dim=2, class_column="kind", channels=8, first_stage_steps=2)
 SUMMARY = DataSummary((1, 8, 8), 10, {"kind": 4})
 BATCH = IndexedBatch(
     torch.rand(3, 1, 8, 8, generator=torch.Generator().manual_seed(0)),
@@ -121,11 +121,16 @@ def test_tables_learn_faster_than_the_generator():
     assert moved["generator.to_logits.weight"] == pytest.approx(3e-4, rel=0.01)
 
 
-def test_stage_one_is_half_of_the_run_unless_it_is_set():
-    assert LORD().settled(100).first_stage_steps == 50
-    assert LORD().settled(1).first_stage_steps == 1
-    assert METHOD.settled(100).first_stage_steps == 2
-    assert LORD().settled(100).players["latents"].optimizer.decay_steps == 50
+def test_the_run_settles_stage_and_class_unless_they_are_set(toy):
+    settled = LORD().settled(100, toy)
+    assert settled.first_stage_steps == 50
+    assert settled.players["latents"].optimizer.decay_steps == 50
+    assert settled.class_column == "side", "of the factors the one with fewest values"
+    assert LORD().settled(1, toy).first_stage_steps == 1
+    chosen = LORD(first_stage_steps=2, class_column="x")
+    assert chosen.settled(100, toy) == chosen
+    with pytest.raises(ConfigError, match="the class '' is none of the columns"):
+        networks(LORD())
 
 
 def test_a_swap_has_the_class_of_one_image_and_all_else_of_another():
@@ -143,7 +148,7 @@ def test_a_run_keeps_its_switch_and_the_rows_of_its_table(tmp_path):
     images = np.random.default_rng(0).integers(0, 256, size=(20, 8, 8), dtype=np.uint8)
     data = from_arrays(images, {"kind": np.arange(20) % 4})
     config = Train(
-        method=LORD(latent_dim=3, class_dim=2, channels=8, noise=0.0),
+        method=LORD(latent_dim=3, class_dim=2, class_column="kind", channels=8, noise=0.0),
         data="arrays",
         architecture=MLP64(hidden=16),
         steps=6,
@@ -162,9 +167,9 @@ def test_a_run_keeps_its_switch_and_the_rows_of_its_table(tmp_path):
 
 def test_data_without_a_class_are_refused_before_there_is_a_folder(tmp_path):
     data = from_arrays(np.zeros((20, 8, 8), np.uint8))
-    config = Train(method=METHOD, data="arrays", architecture=MLP64(hidden=16), steps=2)
+    config = Train(method=LORD(), data="arrays", architecture=MLP64(hidden=16), steps=2)
     with pytest.raises(
-        DataError, match=r"column 'class'[^\n]*\n    file,class\n    anna_1.png,anna"
+        DataError, match=r"column 'group'[^\n]*\n    file,group\n    anna_1.png,anna"
     ):
         loop.start(config, data, tmp_path / "run", Machine(evaluations=0))
     assert not (tmp_path / "run").exists()

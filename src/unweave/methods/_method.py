@@ -82,8 +82,8 @@ class Method(ABC):
         """Return which batches it is fed."""
         return Unsupervised()
 
-    def settled(self, steps: int) -> "Method":
-        """Return the method with what its settings leave to the length of the run."""
+    def settled(self, steps: int, data: FactorImages) -> "Method":
+        """Return the method with what its settings leave to the length of the run and its data."""
         return self
 
     @abstractmethod

@@ -24,8 +24,8 @@ from dataclasses import dataclass, replace
 
 import torch
 
-from unweave.batches import Indexed, IndexedBatch
-from unweave.data import DataSummary
+from unweave.batches import Indexed, IndexedBatch, shared_column
+from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError
 from unweave.methods._class_generator import ClassGenerator, squared_distance, table
 from unweave.methods._method import Loss, Method, Player, Turn
@@ -42,8 +42,8 @@ class LORD(Method):
     class_dim: int = 10
     """Number of dimensions of the class code. Paper: 256."""
     class_column: str = ""
-    """Factor or column that is the class; by default one called class, group or label, else
-    the one with fewest values."""
+    """Factor or column that is the class; by default a column called group or label, else the
+    first factor without order, else the one with fewest values."""
     first_stage_steps: int | None = None
     """Steps of stage one; by default half of the run's."""
     noise: float = 1.0
@@ -78,20 +78,25 @@ class LORD(Method):
         if self.first_stage_steps is not None and self.first_stage_steps < 1:
             raise ConfigError(f"first_stage_steps must be above 0, found {self.first_stage_steps}")
 
-    def settled(self, steps: int) -> "LORD":
-        if self.first_stage_steps is not None:
-            return self
-        return replace(self, first_stage_steps=max(steps // 2, 1))
+    def settled(self, steps: int, data: FactorImages) -> "LORD":
+        return replace(
+            self,
+            class_column=shared_column(data, self.class_column),
+            first_stage_steps=self.first_stage_steps or max(steps // 2, 1),
+        )
 
     @property
     def supervision(self) -> Indexed:
         return Indexed(self.class_column)
 
     def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
-        column = self.supervision.column_among(data.column_sizes)
+        if self.class_column not in data.column_sizes:
+            raise ConfigError(
+                f"the class {self.class_column!r} is none of the columns {[*data.column_sizes]}"
+            )
         nets = Networks()
         nets.contents = table(data.rows, self.latent_dim)
-        nets.classes = table(data.column_sizes[column], self.class_dim)
+        nets.classes = table(data.column_sizes[self.class_column], self.class_dim)
         nets.generator = ClassGenerator(
             self.latent_dim, self.class_dim, data.image_shape, self.channels
         )

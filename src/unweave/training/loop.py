@@ -87,7 +87,7 @@ def start(
     """Train a new run in a folder."""
     config = replace(
         config,
-        method=config.method.settled(config.steps),
+        method=config.method.settled(config.steps, data),
         architecture=config.architecture or architecture_for(data.image_shape),
     )
     # Tried before the folder is made, so that an impossible combination leaves nothing behind.
