@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from unweave.methods.aae import AAE as AAE
     from unweave.methods.aae_clustering import AAEClustering as AAEClustering
     from unweave.methods.aae_reduction import AAEReduction as AAEReduction
+    from unweave.methods.aae_semi_supervised import AAESemiSupervised as AAESemiSupervised
     from unweave.methods.ada_gvae import AdaGVAE as AdaGVAE
     from unweave.methods.ada_ml_vae import AdaMLVAE as AdaMLVAE
     from unweave.methods.annealed_vae import AnnealedVAE as AnnealedVAE
@@ -32,14 +33,17 @@ if TYPE_CHECKING:
     from unweave.methods.factor_vae import FactorVAE as FactorVAE
     from unweave.methods.ground_truth import GroundTruth as GroundTruth
     from unweave.methods.gvae import GVAE as GVAE
+    from unweave.methods.i_vae import IVAE as IVAE
     from unweave.methods.ica import ICA as ICA
     from unweave.methods.info_gan import InfoGAN as InfoGAN
     from unweave.methods.info_vae import InfoVAE as InfoVAE
     from unweave.methods.lord import LORD as LORD
+    from unweave.methods.m2 import M2 as M2
     from unweave.methods.ml_vae import MLVAE as MLVAE
     from unweave.methods.pca import PCA as PCA
     from unweave.methods.pixels import Pixels as Pixels
     from unweave.methods.qlae import QLAE as QLAE
+    from unweave.methods.semi_supervised import SemiSupervised as SemiSupervised
     from unweave.methods.slow_vae import SlowVAE as SlowVAE
     from unweave.methods.untrained_vae import UntrainedVAE as UntrainedVAE
     from unweave.methods.vae import VAE as VAE

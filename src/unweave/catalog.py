@@ -68,6 +68,9 @@ def entry_class(package: str, name: str, kind: str, base: type[T]) -> type[T]:
 
 
 def name_of(settings: object) -> str:
-    """Return the catalog name of an entry's instance or class: its module's file name."""
+    """Return the catalog name of an entry's instance or class: its module's file name.
+
+    A class that was put together from several entries has a name of its own.
+    """
     kind = settings if isinstance(settings, type) else type(settings)
-    return kind.__module__.rpartition(".")[2]
+    return getattr(kind, "catalog_name", "") or kind.__module__.rpartition(".")[2]

@@ -17,7 +17,8 @@ from unweave.methods import method_named
 from unweave.runs import Run, load
 from unweave.training import loop
 
-METHODS = catalog.names("unweave.methods")
+TWINS = ["semi_supervised+factor_vae", "semi_supervised+aae"]  # bare, it is that of beta_vae
+METHODS = [*catalog.names("unweave.methods"), *TWINS]
 LEARNING = [name for name in METHODS if method_named(name)().players]
 BASELINES = [name for name in METHODS if name not in LEARNING]
 ENCODING = [name for name in METHODS if method_named(name).has_encoder]
@@ -68,7 +69,8 @@ def changed(before, after) -> set[str]:
 def columns_for_every_method(count: int) -> dict[str, np.ndarray]:
     """Return columns of a user's table that give any kind of batch."""
     rows = np.arange(count)
-    return {"group": rows // 4, "pair": rows // 2, "clip": rows // 8, "time": rows % 8}
+    together = {"group": rows // 4, "pair": rows // 2, "clip": rows // 8, "time": rows % 8}
+    return together | {"label": np.where(rows % 3, rows % 4, np.nan)}
 
 
 @pytest.fixture
@@ -87,6 +89,15 @@ def test_each_turn_moves_exactly_its_players_networks(name, toy):
             assert changed(before, run.nets) == set(run.config.method.players[turn.player].owns)
             players_seen.add(turn.player)
     assert players_seen == set(run.config.method.players)
+
+
+@pytest.mark.parametrize("name", sorted(set(LEARNING) & set(ENCODING)))
+def test_codes_pass_gradients_on_so_that_labels_could_guide_them(name, toy):
+    run, _ = set_up(name, toy)
+    run.config.method.encode(run.nets, torch.from_numpy(toy.images([0, 5]))).sum().backward()
+    moved = {key.split(".")[0] for key, p in run.nets.named_parameters() if p.grad is not None}
+    assert moved & {network for p in run.config.method.players.values() for network in p.owns}
+    assert "encoder" in moved or not hasattr(run.nets, "encoder")
 
 
 @pytest.mark.parametrize("name", LEARNING)
@@ -202,7 +213,7 @@ def test_settings_survive_json(name):
 
 @pytest.mark.parametrize("name", METHODS)
 def test_a_method_is_documented(name):
-    module = catalog.load("unweave.methods", name, "method")
+    module = catalog.load("unweave.methods", name.partition("+")[0], "method")
     method = method_named(name)
     assert module.__doc__.count("\n\n") >= 1, "say what it is, then cite the paper"
     assert paper_of(module), "say where the paper is: arXiv:…, openreview:… or doi:…"

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.distributions import Bernoulli, Laplace, Normal
 
-from unweave.probability.likelihood import negative_log_likelihood
+from unweave.probability.likelihood import negative_log_likelihood, negative_log_likelihoods
 
 
 @pytest.fixture
@@ -38,3 +38,12 @@ def test_the_others_are_densities_around_the_sigmoid(case, name, kind, scale):
     output, images = case
     expected = summed(kind(torch.sigmoid(output), scale).log_prob(images))
     torch.testing.assert_close(negative_log_likelihood(name, output, images, scale), expected)
+
+
+@pytest.mark.parametrize("likelihood", ["bernoulli", "gaussian", "laplace"])
+def test_the_average_is_that_of_the_images_one_by_one(likelihood):
+    output, images = torch.randn(5, 2, 3, 3), torch.rand(5, 2, 3, 3)
+    each = negative_log_likelihoods(likelihood, output, images, 0.3)
+    assert each.shape == (5,)
+    average = negative_log_likelihood(likelihood, output, images, 0.3)
+    torch.testing.assert_close(each.mean(), average)

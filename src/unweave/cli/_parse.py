@@ -57,7 +57,8 @@ def take_name(words: list[str], known: Sequence[str], kind: str, usage: str) -> 
     if not words or words[0].startswith("-"):
         raise ConfigError(f"which {kind}? usage: {usage}. Known: {', '.join(known)}.")
     name = words.pop(0)
-    catalog.check_name(name, known, kind)
+    for part in name.split("+"):  # one method around another
+        catalog.check_name(part, known, kind)
     return name
 
 

@@ -62,7 +62,8 @@ def run(words: list[str]) -> int:
         return 0
     method = method_named(name)
     chosen = take_option(words, "--architecture")
-    description = (catalog.load("unweave.methods", name, "method").__doc__ or "").strip()
+    modules = [catalog.load("unweave.methods", part, "method") for part in name.split("+")]
+    description = "\n\n".join((module.__doc__ or "").strip() for module in modules)
     kind: Any = WithMethod[method]  # type: ignore[valid-type]
     if chosen is not None:
         architecture = architecture_named(chosen)

@@ -4,12 +4,14 @@ from pathlib import Path
 
 from unweave import catalog
 from unweave.data._dataset import Column, DataSummary, Factor, FactorImages
+from unweave.data._factor_table import ID_COLUMNS
 from unweave.data._options import DataOptions
 from unweave.data._own_arrays import from_arrays, load_array_file
 from unweave.data._own_folder import load_folder
 from unweave.errors import ConfigError, DataError
 
 __all__ = [
+    "ID_COLUMNS",
     "Column",
     "DataOptions",
     "DataSummary",

@@ -24,7 +24,7 @@ FILE_COLUMNS = ("file", "filename", "file_name", "path", "image", "image_id", "n
 WHOLE_TABLES = ("factors", "labels", "latents_classes", "y", "targets")
 """Arrays of an .npz called so hold the factors, one column each."""
 NAME_ARRAYS = ("factor_names", "latents_names", "label_names")
-ID_COLUMNS = ("pair", "clip", "time")
+ID_COLUMNS = ("pair", "clip", "time", "segment")
 """Columns called so say which rows belong together; they are no factors."""
 LABEL_COLUMN = "label"
 """A column whose name begins so may have empty cells; if it has any it is no factor."""

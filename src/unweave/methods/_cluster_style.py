@@ -9,11 +9,11 @@ gradient vanishes.
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch.nn.functional import gumbel_softmax
 
-from unweave.batches import Batch
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods._autoencoder import Autoencoder
@@ -31,8 +31,6 @@ from unweave.tensors import Images, Latents
 class ClusterStyleAutoencoder(Autoencoder):
     """A cluster y and a style z, each matched to its prior by its own judge."""
 
-    clusters: int = 16
-    """Number of clusters. Paper: 16 or 30 to cluster, 20 to reduce dimensions."""
     adversarial_weight: Schedule = constant(5.0)
     """Weight w of fooling the discriminators, against pixels that are summed."""
     temperature: float = 1.0
@@ -48,26 +46,28 @@ class ClusterStyleAutoencoder(Autoencoder):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.clusters < 2:
-            raise ConfigError(f"clusters must be 2 or more, found {self.clusters}")
         if self.temperature <= 0:
             raise ConfigError(f"temperature must be above 0, found {self.temperature}")
 
-    @abstractmethod
     def join(self, nets: Networks, y: Latents, z: Latents) -> Latents:
         """Return the code: all that the decoder sees of cluster and style."""
+        return torch.cat([y, z], dim=1)
 
-    @property
     @abstractmethod
-    def joined_size(self) -> int:
+    def cluster_count(self, data: DataSummary) -> int:
+        """Return how many clusters there are."""
+
+    def joined_size(self, clusters: int) -> int:
         """Return how many numbers the code has."""
+        return clusters + self.latent_dim
 
     def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
         width, depth = self.discriminator_width, self.discriminator_depth
+        clusters = self.cluster_count(data)
         nets = Networks()
-        nets.encoder = architecture.encoder(data.image_shape, self.clusters + self.latent_dim)
-        nets.decoder = architecture.decoder(self.joined_size, data.image_shape)
-        nets.cluster_discriminator = code_discriminator(self.clusters, width, depth)
+        nets.encoder = architecture.encoder(data.image_shape, clusters + self.latent_dim)
+        nets.decoder = architecture.decoder(self.joined_size(clusters), data.image_shape)
+        nets.cluster_discriminator = code_discriminator(clusters, width, depth)
         nets.style_discriminator = code_discriminator(self.latent_dim, width, depth)
         return nets
 
@@ -81,12 +81,17 @@ class ClusterStyleAutoencoder(Autoencoder):
 
     def split(self, nets: Networks, images: Images) -> tuple[Latents, Latents]:
         """Return the logits of clusters and the style."""
-        logits, z = nets.encoder(images).float().split([self.clusters, self.latent_dim], dim=1)
-        return logits, z
+        outputs = nets.encoder(images).float()
+        return outputs[:, : -self.latent_dim], outputs[:, -self.latent_dim :]
 
     def draw_cluster(self, logits: Latents) -> Latents:
         """Draw one-hot clusters; gradients pass through the Gumbel-softmax relaxation."""
         return gumbel_softmax(logits, tau=self.temperature, hard=True)
+
+    def prior_clusters(self, nets: Networks, count: int) -> Latents:
+        """Draw one-hot clusters from their prior: all are equally likely."""
+        first = nets.cluster_discriminator[0]
+        return sample_one_hot(count, first.in_features, first.weight.device)
 
     def autoencoder_loss(
         self, nets: Networks, images: Images, y: Latents, z: Latents, step: int
@@ -102,12 +107,12 @@ class ClusterStyleAutoencoder(Autoencoder):
             fooling_style=fooling_z,
         )
 
-    def turns(self, nets: Networks, batch: Batch, step: int) -> Iterator[Turn]:
+    def turns(self, nets: Networks, batch: Any, step: int) -> Iterator[Turn]:
         logits, z = self.split(nets, batch.images)
         y = self.draw_cluster(logits)
         yield Turn("autoencoder", self.autoencoder_loss(nets, batch.images, y, z, step))
 
-        one_hot = sample_one_hot(len(y), self.clusters, y.device)
+        one_hot = self.prior_clusters(nets, len(y))
         judge_y, judge_z = nets.cluster_discriminator, nets.style_discriminator
         cluster = discriminator_loss(judge_y(one_hot), judge_y(y.detach()))
         style = discriminator_loss(judge_z(torch.randn_like(z)), judge_z(z.detach()))
@@ -124,10 +129,24 @@ class ClusterStyleAutoencoder(Autoencoder):
         return self.decode(nets, self.join(nets, logits.softmax(1), z))
 
     def code_size(self, nets: Networks) -> int:
-        return self.joined_size
+        return self.joined_size(nets.cluster_discriminator[0].in_features)
 
     def sample_prior(self, nets: Networks, count: int) -> Latents:
-        y = sample_one_hot(count, self.clusters)
-        z = torch.randn(count, self.latent_dim)
-        device = next(nets.parameters()).device
-        return self.join(nets, y.to(device), z.to(device))
+        y = self.prior_clusters(nets, count)
+        return self.join(nets, y, torch.randn(count, self.latent_dim).to(y.device))
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClusteringAutoencoder(ClusterStyleAutoencoder):
+    """Clusters that nobody has named."""
+
+    clusters: int = 16
+    """Number of clusters. Paper: 16 or 30 to cluster, 20 to reduce dimensions."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.clusters < 2:
+            raise ConfigError(f"clusters must be 2 or more, found {self.clusters}")
+
+    def cluster_count(self, data: DataSummary) -> int:
+        return self.clusters

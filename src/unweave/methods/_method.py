@@ -13,6 +13,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import torch
 
+from unweave import catalog
 from unweave.batches import Supervision, Unsupervised
 from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError
@@ -76,6 +77,19 @@ class Method(ABC):
                 object.__setattr__(self, field.name, Schedule.parse(value))
         if self.latent_dim < 1:
             raise ConfigError(f"latent_dim must be 1 or more, found {self.latent_dim}")
+
+    @classmethod
+    def around(cls, inner: str) -> "type[Method]":
+        """Return the class of this method put around another, by that one's name.
+
+        What OUTER+INNER is called; without an inner one, the method itself.
+        """
+        if inner:
+            raise ConfigError(
+                f"{catalog.name_of(cls)} cannot be put around {inner}; "
+                f"semi_supervised+{inner} can be trained, for instance"
+            )
+        return cls
 
     @property
     def supervision(self) -> Supervision:

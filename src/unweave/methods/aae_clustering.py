@@ -16,23 +16,14 @@ a softmax, which collapses to one cluster.
 
 from dataclasses import dataclass
 
-import torch
-
-from unweave.methods._cluster_style import ClusterStyleAutoencoder
+from unweave.methods._cluster_style import ClusteringAutoencoder
 from unweave.networks import Networks
-from unweave.tensors import Latents
 
 
 @dataclass(frozen=True, kw_only=True)
-class AAEClustering(ClusterStyleAutoencoder):
+class AAEClustering(ClusteringAutoencoder):
     main_knob = "clusters"
 
-    @property
-    def joined_size(self) -> int:
-        return self.clusters + self.latent_dim
-
-    def join(self, nets: Networks, y: Latents, z: Latents) -> Latents:
-        return torch.cat([y, z], dim=1)
-
     def code_parts(self, nets: Networks) -> dict[str, slice]:
-        return {"content": slice(0, self.clusters), "style": slice(self.clusters, self.joined_size)}
+        end = self.joined_size(self.clusters)
+        return {"content": slice(0, self.clusters), "style": slice(self.clusters, end)}

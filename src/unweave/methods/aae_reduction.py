@@ -20,14 +20,14 @@ from torch import Tensor, nn
 
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
-from unweave.methods._cluster_style import ClusterStyleAutoencoder
+from unweave.methods._cluster_style import ClusteringAutoencoder
 from unweave.methods._method import Loss, Player
 from unweave.networks import Architecture, Networks
 from unweave.tensors import Images, Latents, Scalar
 
 
 @dataclass(frozen=True, kw_only=True)
-class AAEReduction(ClusterStyleAutoencoder):
+class AAEReduction(ClusteringAutoencoder):
     latent_dim: int = 2
     """Number of dimensions of the code. Paper: 2 to look at, 10."""
     head_distance: float = 2.0
@@ -43,8 +43,7 @@ class AAEReduction(ClusterStyleAutoencoder):
         if self.head_distance <= 0:
             raise ConfigError(f"head_distance must be above 0, found {self.head_distance}")
 
-    @property
-    def joined_size(self) -> int:
+    def joined_size(self, clusters: int) -> int:
         return self.latent_dim
 
     def networks(self, architecture: Architecture, data: DataSummary) -> Networks:

@@ -96,7 +96,9 @@ class QLAE(Autoencoder):
         yield Turn("codebook", Loss(self.lambda_quantization * quantization))
 
     def encode(self, nets: Networks, images: Images) -> Latents:
-        quantized: Latents = nets.codebook(nets.encoder(images).float())
+        encoded = nets.encoder(images).float()
+        # Adding 0 leaves the values as they are and passes gradients on to the encoder.
+        quantized: Latents = nets.codebook(encoded) + (encoded - encoded.detach())
         return quantized
 
     def decode(self, nets: Networks, codes: Latents) -> Images:

@@ -1,0 +1,154 @@
+"""Few labels on toy_shapes and toy_xys; a further observation on segments."""
+
+import numpy as np
+import torch
+from torch.nn.functional import cross_entropy
+
+from unweave.config import Machine, Train
+from unweave.data import FactorImages, load_data
+from unweave.methods import Method
+from unweave.methods.aae_semi_supervised import AAESemiSupervised
+from unweave.methods.beta_vae import BetaVAE
+from unweave.methods.i_vae import IVAE
+from unweave.methods.m2 import M2
+from unweave.methods.semi_supervised import SemiSupervised
+from unweave.methods.vae import VAE
+from unweave.metrics import mcc, mig
+from unweave.networks import Architecture
+from unweave.networks.mlp64 import MLP64
+from unweave.optimizers import Adam
+from unweave.runs import Run
+from unweave.training import loop
+
+SEEDS = range(3)
+LABELS = 100
+FAST = {"optimizer": Adam(1e-3)}
+NETWORK = MLP64(hidden=256)
+
+
+def train_on(
+    data: FactorImages, method: Method, folder, steps: int, seed: int, architecture: Architecture
+) -> Run:
+    config = Train(method=method, data=data.name, architecture=architecture, steps=steps, seed=seed)
+    machine = Machine(evaluations=0, threads=1, checkpoint_seconds=1e9)
+    return loop.start(config, data, folder, machine)
+
+
+def supervised_accuracy(shapes: FactorImages, method: Method, seed: int, steps: int) -> float:
+    """Return the accuracy of an encoder that learns from the labelled images alone."""
+    rows, values = method.supervision.table(shapes)
+    images, classes = torch.from_numpy(shapes.images(rows)), torch.from_numpy(values[:, 0]).long()
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        net = NETWORK.encoder(shapes.image_shape, 3)
+        optimizer = torch.optim.Adam(net.parameters(), 1e-3)
+        for _ in range(steps):
+            chosen = torch.randperm(len(rows))[:64]
+            optimizer.zero_grad()
+            cross_entropy(net(images[chosen]), classes[chosen]).backward()
+            optimizer.step()
+    test = np.setdiff1d(np.arange(len(shapes)), rows)
+    with torch.no_grad():
+        found = net(torch.from_numpy(shapes.images(test))).argmax(1).numpy()
+    return float((found == shapes.column("shape", test)).mean())
+
+
+def linear_probe(codes: np.ndarray, classes: np.ndarray) -> float:
+    """Return how often a linear classifier of one half of the rows is right on the other."""
+    from sklearn.linear_model import LogisticRegression
+
+    known, asked = np.array_split(np.random.default_rng(0).permutation(len(codes)), 2)
+    scaled = (codes - codes.mean(0)) / codes.std(0)
+    model = LogisticRegression(max_iter=1000).fit(scaled[known], classes[known])
+    return float(model.score(scaled[asked], classes[asked]))
+
+
+def judge_classes(name: str, make, steps: int, tmp_path, verdict) -> None:
+    """Hold a method to its rule: it classifies better than labels alone, and z does not."""
+    shapes = load_data("toy_shapes")
+    classes = shapes.column("shape")
+    rows = np.arange(len(shapes))
+    majority = float(np.bincount(classes).max() / len(classes))
+    accuracy, alone, leaked = [], [], []
+    for seed in SEEDS:
+        method = make(seed)
+        run = train_on(shapes, method, tmp_path / f"run{seed}", steps, seed, NETWORK)
+        codes = run.encode(shapes.images(rows))
+        test = np.setdiff1d(rows, method.supervision.table(shapes).rows)
+        parts = method.code_parts(run.nets)
+        found = codes[:, parts["content"]].argmax(1)
+        accuracy.append(float((found == classes)[test].mean()))
+        leaked.append(linear_probe(codes[:, parts["style"]], classes))
+        alone.append(supervised_accuracy(shapes, method, seed, steps=300))
+    verdict(
+        name,
+        f"{LABELS} labels, median of {len(SEEDS)} seeds: class of the other images named right "
+        "more often, by 3 points, than by the encoder trained on the labels alone; class by a "
+        "linear probe of z at most the majority's share + 10 points",
+        {"accuracy": accuracy, "labels alone": alone, "probe of z": leaked, "majority": majority},
+        bool(np.median(accuracy) >= np.median(alone) + 0.03)
+        and bool(np.median(leaked) <= majority + 0.1),
+    )
+
+
+def test_m2(tmp_path, verdict):
+    def make(seed: int) -> M2:
+        return M2(latent_dim=2, labels=LABELS, label_seed=seed, **FAST)
+
+    judge_classes("m2", make, 2000, tmp_path, verdict)
+
+
+def test_aae_semi_supervised(tmp_path, verdict):
+    def make(seed: int) -> AAESemiSupervised:
+        return AAESemiSupervised(
+            latent_dim=2,
+            labels=LABELS,
+            label_seed=seed,
+            discriminator_width=256,
+            discriminator_optimizer=Adam(1e-3, betas=(0.5, 0.9)),
+            **FAST,
+        )
+
+    judge_classes("aae_semi_supervised", make, 1500, tmp_path, verdict)
+
+
+def test_semi_supervised(toy, train, verdict):
+    images, factors = toy.images(np.arange(len(toy))), toy.factors()
+    alone = BetaVAE(beta=4, latent_dim=6, **FAST)
+    scores, twins, aligned = [], [], []
+    for seed in SEEDS:
+        twin = SemiSupervised(alone, labels=LABELS, label_seed=seed)
+        found = mig(train(twin, steps=1500, seed=seed).encode(images), factors)
+        twins.append(found.value)
+        aligned.append(found.details["best_code"].tolist() == [0, 1, 2])
+        scores.append(mig(train(alone, steps=1500, seed=seed).encode(images), factors).value)
+    verdict(
+        "semi_supervised+beta_vae",
+        f"{LABELS} labels, {len(SEEDS)} seeds: median MIG at least β-VAE's + 0.2; the dimension "
+        "that knows most of factor k is k",
+        {"MIG": twins, "MIG β-VAE": scores, "aligned": aligned},
+        bool(np.median(twins) >= np.median(scores) + 0.2) and all(aligned),
+    )
+
+
+def test_i_vae(tmp_path, verdict):
+    segments = load_data("segments")
+    rows = np.random.default_rng(0).choice(len(segments), size=5000, replace=False)
+    points, sources = segments.images(rows), segments.factors(rows)
+    settings = {"latent_dim": 5, "pixel_scale": 0.003, "optimizer": Adam(3e-3, decay_steps=6000)}
+    method = IVAE(**settings)
+    plain = VAE(likelihood="gaussian", **settings)
+    runs = [
+        train_on(segments, m, tmp_path / f"run{i}", 6000, 0, MLP64(hidden=100))
+        for i, m in enumerate((method, plain))
+    ]
+    u = torch.from_numpy(method.supervision.values(segments, rows))
+    with torch.no_grad():
+        knowing = method.encode_with(runs[0].nets, torch.from_numpy(points), u).numpy()
+    found, by_vae = (mcc(run.encode(points), sources).value for run in runs)
+    verdict(
+        "i_vae",
+        "segments: MCC of codes from images alone > 0.8 and > VAE's + 0.2",
+        {"MCC": found, "MCC with u": mcc(knowing, sources).value, "MCC VAE": by_vae},
+        found > 0.8 and found > by_vae + 0.2,
+    )

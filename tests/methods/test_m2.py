@@ -1,0 +1,140 @@
+"""M2: bounds with a known class, and summed over an unknown one."""
+
+import math
+
+import pytest
+import torch
+from torch.nn.functional import one_hot
+
+from unweave.batches import Batch, LabelledBatch
+from unweave.data import DataSummary, from_arrays
+from unweave.methods.m2 import M2, marginal_bound
+from unweave.networks.mlp64 import MLP64
+
+METHOD = M2(latent_dim=2)
+GENERATOR = torch.Generator().manual_seed(0)
+IMAGES = torch.rand(10, 1, 4, 4, generator=GENERATOR)
+CLASSES = torch.arange(6) % 3
+
+
+def networks(classes: int = 3, method: M2 = METHOD):
+    torch.manual_seed(0)
+    return method.networks(MLP64(hidden=16), DataSummary((1, 4, 4), 60, {"label": classes}))
+
+
+def batch(classes: torch.Tensor = CLASSES, labelled: int = 6) -> LabelledBatch:
+    return LabelledBatch(
+        IMAGES[: len(classes)],
+        60,
+        labels=classes[:, None].float(),
+        labelled=labelled,
+        unlabelled=Batch(IMAGES, 60),
+    )
+
+
+def loss_of(nets, method=METHOD, **changes):
+    torch.manual_seed(1)
+    (turn,) = method.turns(nets, batch(**changes), 0)
+    return turn.loss
+
+
+def test_a_certain_class_gives_the_bound_of_that_class():
+    log_q = torch.log_softmax(torch.tensor([[0.0, 200.0, 0.0]]), dim=1)
+    bounds = torch.tensor([[70.0, 50.0, 90.0]])
+    bound, entropy = marginal_bound(log_q, bounds)
+    assert bound.item() == pytest.approx(50)
+    assert entropy.item() == pytest.approx(0, abs=1e-6)
+
+
+def test_the_bound_is_tight_at_the_posterior_of_the_classes_and_loose_elsewhere():
+    bounds = torch.tensor([[3.0, 1.0, 2.0], [0.5, 0.5, 4.0]], dtype=torch.float64)
+    marginal = -torch.logsumexp(-bounds, dim=1).mean()
+    tight, _ = marginal_bound((-bounds).log_softmax(1), bounds)
+    assert tight.item() == pytest.approx(marginal.item())
+    for shift in ([0, 0, 1.0], [-2.0, 0, 0]):
+        log_q = (-bounds + torch.tensor(shift)).log_softmax(1)
+        assert marginal_bound(log_q, bounds)[0] > marginal + 1e-3
+
+
+def test_enumeration_gives_every_image_the_bound_of_every_class(monkeypatch):
+    nets = networks()
+    noise = torch.randn(30, 2, generator=GENERATOR)
+    monkeypatch.setattr(torch, "randn_like", lambda mean: noise[: len(mean)])
+    _, every = METHOD.every_class(nets, IMAGES)
+    features = nets.encoder.features(IMAGES)
+    for line, label in ((0, 2), (4, 0), (9, 1)):
+        monkeypatch.setattr(torch, "randn_like", lambda mean, i=3 * line + label: noise[i][None])
+        y = one_hot(torch.tensor([label]), 3).float()
+        one = METHOD.bounds(nets, features[line : line + 1], IMAGES[line : line + 1], y)
+        assert every.total[line, label].item() == pytest.approx(one.total.item(), rel=1e-5)
+        decoded = nets.decoder(
+            torch.cat([y, nets.encoder(IMAGES[line : line + 1], y).sample()], dim=1)
+        )
+        cross_entropy = torch.nn.functional.binary_cross_entropy_with_logits(
+            decoded, IMAGES[line : line + 1], reduction="sum"
+        )
+        assert one.reconstruction.item() == pytest.approx(cross_entropy.item(), rel=1e-5)
+        expected = one.reconstruction + one.kl + math.log(3)
+        assert one.total.item() == pytest.approx(expected.item(), rel=1e-6)
+
+
+def test_with_one_class_it_is_a_vae():
+    nets = networks(classes=1)
+    torch.manual_seed(1)
+    log_q, every = METHOD.every_class(nets, IMAGES)
+    bound, entropy = marginal_bound(log_q, every.total)
+    torch.manual_seed(1)
+    y = torch.ones(10, 1)
+    q = nets.encoder(IMAGES, y)
+    logits = nets.decoder(torch.cat([y, q.sample()], dim=1))
+    reconstruction = torch.nn.functional.binary_cross_entropy_with_logits(
+        logits, IMAGES, reduction="sum"
+    )
+    expected = reconstruction / 10 + q.kl_to_prior().sum(1).mean()
+    assert bound.item() == pytest.approx(expected.item(), rel=1e-5)
+    assert entropy.item() == 0
+
+
+def test_labels_reach_the_classifier_only_by_classification():
+    nets = networks()
+    told = loss_of(nets, labelled=60, method=M2(latent_dim=2, classification_weight=0))
+    told.total.backward()  # all images labelled: the loss is that of labelled images alone
+    assert all(not p.grad.any() for p in nets.classifier.parameters())
+    assert any(p.grad.any() for p in nets.encoder.parameters())
+    nets.zero_grad()
+    loss_of(nets, labelled=60).total.backward()
+    assert any(p.grad.any() for p in nets.classifier.parameters())
+
+
+def test_bounds_are_weighed_by_the_share_of_labelled_images():
+    loss = loss_of(networks(), labelled=15)
+    terms = loss.terms
+    expected = 0.75 * terms["unlabelled_bound"] + 0.25 * terms["labelled_bound"]
+    expected = expected + 10 * terms["classification"]
+    assert loss.total.item() == pytest.approx(expected.item(), rel=1e-5)
+
+
+def test_the_code_is_probabilities_and_the_style_of_the_likeliest_class():
+    nets = networks()
+    codes = METHOD.encode(nets, IMAGES)
+    assert METHOD.code_size(nets) == codes.shape[1] == 5
+    q = nets.classifier(nets.encoder.features(IMAGES)).softmax(1)
+    torch.testing.assert_close(codes[:, :3], q)
+    likeliest = one_hot(q.argmax(1), 3).float()
+    torch.testing.assert_close(codes[:, 3:], nets.encoder(IMAGES, likeliest).mean)
+    parts = METHOD.code_parts(nets)
+    assert codes[:, parts["content"]].shape == (10, 3)
+    assert codes[:, parts["style"]].shape == (10, 2)
+
+
+def test_the_prior_of_classes_is_uniform_or_that_of_the_labels():
+    images = (IMAGES[:, 0].numpy() * 255).astype("uint8")
+    data = from_arrays(images, {"label": [0, 0, 0, 1, 2, 0, 0, 0, 1, 2]})
+    for prior, expected in (("uniform", [1 / 3] * 3), ("labels", [7 / 13, 3 / 13, 3 / 13])):
+        method = M2(latent_dim=2, labels=10, class_prior=prior)
+        nets = networks(method=method)
+        method.fit(nets, data, seed=0)
+        torch.testing.assert_close(nets.classes.probabilities, torch.tensor(expected))
+    torch.manual_seed(0)
+    drawn = nets.classes.sample(20_000)
+    torch.testing.assert_close(drawn.mean(0), torch.tensor(expected), atol=0.02, rtol=0)
