@@ -3,7 +3,10 @@
 python benchmarks/studies.py                  # runs of 60 seconds: about 12 minutes
 python benchmarks/studies.py --seconds 20     # shorter runs, in which overhead weighs more
 
-Three measurements of the same trainings (β-VAE, quick64, dSprites, one thread each):
+First what a process costs: the start of the server of processes, once per study, and of
+a process whose run turns out to be done already, once per run.
+
+Then three measurements of the same trainings (β-VAE, quick64, dSprites, one thread each):
 one after the other in this process, without any executor; by the local runner with one
 worker; by the local runner with two. Runs are scored by MIG alone. Rounds alternate, so
 that other load on the machine falls on all of them.
@@ -18,12 +21,14 @@ from pathlib import Path
 
 import numpy as np
 
-from unweave import config, devices
+from unweave import devices
 from unweave.config import Machine
 from unweave.studies import Study
 from unweave.studies._estimate import estimate
 from unweave.studies._expansion import Plan, expand
 from unweave.studies._job import run_job
+from unweave.studies._local import LocalRunner
+from unweave.studies._progress import Progress
 from unweave.studies._running import Runner, job_of, ledger_of, run_study, usable_cores
 
 
@@ -79,6 +84,22 @@ def with_executor(plan: Plan, root: Path, workers: int, runner: Runner | None = 
     return _measured(plan, root, time.monotonic() - began)
 
 
+def cost_of_processes(plan: Plan, root: Path, count: int = 20) -> tuple[float, float]:
+    """Return the seconds to start the server, and those of each process that has nothing to do."""
+    ledger = ledger_of(plan, root)
+    ledger.open()
+    run = plan.runs[0]
+    ledger.write_result(run.run_id, {})
+    job = job_of(plan, run, root, Machine(threads=1))
+    times = []
+    for jobs in ([job], [job] * count):
+        began = time.monotonic()
+        progress = Progress("overhead", ledger, len(jobs), 0, 0, quiet=True)
+        LocalRunner(1, data=plan.data).run(jobs, run_job, ledger, progress)
+        times.append(time.monotonic() - began)
+    return times[0] - times[1] / count, times[1] / count
+
+
 def _measured(plan: Plan, root: Path, wall: float) -> Measured:
     ledger = ledger_of(plan, root)
     results = [ledger.result(run.run_id) for run in plan.runs]
@@ -96,8 +117,13 @@ def main() -> None:
     options = parser.parse_args()
     steps = steps_for(options.seconds)
     plan = expand(study(steps, options.runs))
-    print(f"{config.to_json(plan.runs[0].config)['architecture']}, {steps:,} steps of 64 images, ")
+    print(f"β-VAE, quick64, {steps:,} steps of 64 images, ", end="")
     print(f"{options.runs} runs, {usable_cores()} cores, load {os.getloadavg()[0]:.1f}\n")
+    with tempfile.TemporaryDirectory() as place:
+        start, each = cost_of_processes(plan, Path(place))
+    print(f"Server of processes: {start:.1f} s once. Process of a run: {each:.3f} s.")
+    share = (each + start / 20) / 60
+    print(f"In a study of 20 runs of 60 s on one worker: {100 * share:.1f} % of training.\n")
     ways = {
         "one process, no executor": lambda root: without_executor(plan, root),
         "local runner, 1 worker": lambda root: with_executor(plan, root, 1),

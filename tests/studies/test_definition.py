@@ -123,19 +123,23 @@ def test_every_mistake_is_listed_at_once():
         ],
         metrics=["mig", "migg", "udr"],
         preset="quick",
+        data=["toy_xys", "dsprits"],
     )
     with pytest.raises(StudyErrors) as caught:
         expand(wrong)
     text = str(caught.value)
-    assert "'mig'" in text
-    assert "udr compares runs" in text
-    assert "preset" in text
-    with pytest.raises(StudyErrors) as caught:
-        expand(wrong.changed(metrics=["mig"], preset="full"))
-    text = str(caught.value)
-    for words in ("method.beta", "latent_dim must be 1 or more", "'beta_vae'", "'latent_dim'"):
+    for words in (
+        "'mig'",
+        "udr compares runs",
+        "preset",
+        "method.beta",
+        "latent_dim must be 1 or more",
+        "'beta_vae'",
+        "'latent_dim'",
+        "'dsprites'",
+    ):
         assert words in text
-    assert len(caught.value.problems) >= 4
+    assert len(caught.value.problems) >= 8
     assert "nothing was started" in text
 
 

@@ -63,18 +63,20 @@ def expand(study: Study) -> Plan:
     """Return the runs of a study, or raise one error that lists everything wrong with it."""
     problems: list[str] = []
     metrics = _check_metrics(study, problems)
-    _check_size(study, problems)
-    data = _open_data(study, problems)
-    if problems:
+    options = _data_options(study, problems)
+    if (count := count_runs(study)) > MOST_RUNS:
+        problems.append(f"{count:,} runs; a study has at most {MOST_RUNS:,}")
         raise StudyErrors(study.name, problems)
+    data = {source: _open(source, options, problems) for source in study.data}
     runs: dict[str, PlannedRun] = {}
     tried: set[str] = set()
     for planned in _all_runs(study, problems):
-        opened = data.get(planned.config.data)
+        source = planned.config.data
+        if source not in data:  # data sets may be varied like any setting
+            data[source] = _open(source, options, problems)
+        opened = data[source]
         if opened is None:
-            opened = _open_one(planned.config.data, DataOptions(), data, problems)
-            if opened is None:
-                continue
+            continue  # the other settings are checked all the same
         resolved = planned.config
         if resolved.architecture is None:
             resolved = replace(resolved, architecture=architecture_for(opened.image_shape))
@@ -86,7 +88,8 @@ def expand(study: Study) -> Plan:
         runs.setdefault(name, replace(planned, run_id=name, config=resolved))
     if problems:
         raise StudyErrors(study.name, problems)
-    return Plan(study, list(runs.values()), data, metrics)
+    there = {source: opened for source, opened in data.items() if opened is not None}
+    return Plan(study, list(runs.values()), there, metrics)
 
 
 def _all_runs(study: Study, problems: list[str]) -> Iterator[PlannedRun]:
@@ -190,11 +193,6 @@ def count_runs(study: Study) -> int:
     return len(study.data) * len(study.seeds) * size(study.variation) * own
 
 
-def _check_size(study: Study, problems: list[str]) -> None:
-    if (count := count_runs(study)) > MOST_RUNS:
-        problems.append(f"{count:,} runs; a study has at most {MOST_RUNS:,}")
-
-
 def _check_metrics(study: Study, problems: list[str]) -> list[str]:
     known = catalog.names("unweave.metrics")
     asked = study.metrics
@@ -234,33 +232,25 @@ def _check_metrics(study: Study, problems: list[str]) -> list[str]:
     return good
 
 
-def _open_data(study: Study, problems: list[str]) -> dict[str, FactorImages]:
-    options = DataOptions()
+def _data_options(study: Study, problems: list[str]) -> DataOptions:
     plain = {
         path.removeprefix("data_options."): value
         for path, value in study.settings.items()
         if path.startswith("data_options.")
     }
     try:
-        options = from_plain(DataOptions, plain, "settings.data_options")
+        return from_plain(DataOptions, plain, "settings.data_options")
     except ConfigError as error:
         problems.append(str(error))
-        return {}
-    data: dict[str, FactorImages] = {}
-    for source in study.data:
-        _open_one(source, options, data, problems)
-    return data
+        return DataOptions()
 
 
-def _open_one(
-    source: str, options: DataOptions, data: dict[str, FactorImages], problems: list[str]
-) -> FactorImages | None:
+def _open(source: str, options: DataOptions, problems: list[str]) -> FactorImages | None:
     try:
-        data[source] = load_data(source, options)
+        return load_data(source, options)
     except UnweaveError as error:
         problems.append(f"data: {error}")
         return None
-    return data[source]
 
 
 def _impossible(settings: Train, data: FactorImages, metrics: list[str], arm: str) -> list[str]:
