@@ -147,6 +147,26 @@ def test_the_runs_of_a_node_that_is_lost_are_done_by_another(cluster, tmp_path):
     assert len(results(tmp_path)) == 16
 
 
+@cluster_only
+def test_the_command_line_starts_a_ray_of_its_own(tmp_path):
+    from test_study_runs import TINY
+
+    file = tmp_path / "tiny.toml"
+    file.write_text(TINY)
+    words = [sys.executable, "-m", "unweave.cli", "study", "run", str(file), "--ray"]
+    plain = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
+    done = subprocess.run(
+        [*words, "--out", str(tmp_path / "runs")],
+        env=plain,
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "6 new runs" in done.stdout
+
+
 def test_ray_without_a_token_is_refused(monkeypatch):
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     with pytest.raises(ConfigError, match="RAY_AUTH_MODE"):

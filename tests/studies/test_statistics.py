@@ -77,6 +77,8 @@ def test_comparisons_are_paired_by_seed():
     assert found.difference.count == 10
     assert found.is_told_apart
     assert 0.3 < found.beats < 0.7
+    (lower,) = statistics.compare({"first": first, "second": second}, higher_is_better=False)
+    assert lower.beats == pytest.approx(1 - found.beats)
     assert statistics.compare({"a": {0: 1.0}, "b": {1: 1.0}}) == []
 
 

@@ -98,7 +98,7 @@ class LocalRunner:
         with stop_on_signal() as stop:
             try:
                 while waiting or running:
-                    self._fill(waiting, running, work, shared)
+                    self._fill(waiting, running, work, shared, ledger)
                     progress.show(worker.job.run_id for worker in running.values())
                     for sentinel in wait(list(running), timeout=0.5):
                         worker = running.pop(sentinel)
@@ -118,6 +118,7 @@ class LocalRunner:
         running: dict[Any, _Worker],
         work: Work,
         shared: Mapping[str, Any],
+        ledger: Ledger,
     ) -> None:
         """Start processes while there is room."""
         context = multiprocessing.get_context("forkserver")
@@ -129,6 +130,10 @@ class LocalRunner:
             if time.monotonic() < not_before:
                 waiting.append((job, not_before))
                 continue
+            with ledger.claim(job.run_id) as free:
+                if not free:  # another driver's: no process need find that out
+                    waiting.append((job, time.monotonic() + LOOK_AGAIN))
+                    continue
             taken = {worker.slot for worker in running.values()}
             slot = next(place for place in range(self.workers) if place not in taken)
             gpu = self.gpus[slot % len(self.gpus)] if self.gpus else None

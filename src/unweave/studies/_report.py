@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from unweave import catalog
 from unweave.files import write_atomically
 from unweave.run_folder import RunFolder, versions
 from unweave.studies import _plots
@@ -95,7 +96,8 @@ def blocks_of(
     metric = plan.study.main_metric or plan.metrics[0]
     yield from _medians(plan, done)
     yield from _beside_published(plan, done)
-    yield from _comparisons(done, metric)
+    for source in dict.fromkeys(row["data"] for row in done.rows):
+        yield from _comparisons(done.where(data=source), metric, source)
     yield Heading("Seeds")
     figure = _plots.seed_distributions(done, metric)
     yield picture_of(figure, "seeds", f"{metric} of every run, by arm")
@@ -121,7 +123,9 @@ def _what_was_run(plan: Plan, ledger: Ledger, table: StudyTable, command: str) -
         f"{len(table)} runs ({counts}) on {', '.join(study.data)}: {len(study.seeds)} seeds, "
         f"{budget.steps:,} steps of {budget.batch_size} images unless a setting says otherwise; "
         f"scored with preset {study.preset}. Together they took {in_words(seconds)} of one "
-        f"worker, of which scoring {in_words(float(np.nansum(table.column('score_seconds'))))}."
+        f"worker, of which scoring {in_words(float(np.nansum(table.column('score_seconds'))))}; "
+        f"training was {in_words(float(np.nansum(table.column('train_cpu_seconds'))))} of processor "
+        f"time."
     )
     if study.full_size:
         yield Text(f"Full size: {study.full_size.strip()}")
@@ -192,28 +196,26 @@ def by_seed(rows: StudyTable, metric: str) -> dict[int, float]:
     return {row["seed"]: row[metric] for row in rows.rows if row.get(metric) is not None}
 
 
-def _comparisons(done: StudyTable, metric: str) -> Iterator[Block]:
+def _comparisons(done: StudyTable, metric: str, source: str) -> Iterator[Block]:
+    better = catalog.load("unweave.metrics", metric, "metric").HIGHER_IS_BETTER
     arms = {arm: by_seed(rows, metric) for arm, rows in done.arms().items()}
     arms = {arm: scores for arm, scores in arms.items() if scores}
     note = ""
     if len(arms) * (len(arms) - 1) // 2 > MOST_PAIRS:
         best: dict[str, str] = {}
-        for arm, rows in done.arms().items():
-            method = rows.rows[0]["method"]
-            if arm in arms and (
-                method not in best
-                or np.median([*arms[arm].values()]) > np.median([*arms[best[method]].values()])
-            ):
-                best[method] = arm
+        by_median = sorted(arms, key=lambda arm: np.median([*arms[arm].values()]), reverse=better)
+        methods = {arm: rows.rows[0]["method"] for arm, rows in done.arms().items()}
+        for arm in by_median:
+            best.setdefault(methods[arm], arm)
         arms = {arm: arms[arm] for arm in best.values()}
         note = (
             " Each method is there with its best arm, chosen by these same scores, which "
             "favours methods with many arms."
         )
-    found = compare(arms)
+    found = compare(arms, higher_is_better=better)
     if not found:
         return
-    yield Heading("Comparisons, seed by seed")
+    yield Heading(f"Comparisons on {source}, seed by seed")
     yield Cells(
         [
             "first − second",

@@ -77,7 +77,7 @@ class Comparison:
 
 
 def compare(
-    arms: Mapping[str, Mapping[int, float]], seed: int = 0, pairs: Any = None
+    arms: Mapping[str, Mapping[int, float]], *, higher_is_better: bool = True, seed: int = 0
 ) -> list[Comparison]:
     """Compare arms two by two; an arm is its scores by seed. Pairs with too few seeds are left out.
 
@@ -85,18 +85,19 @@ def compare(
     alike, which is why differences are taken seed by seed.
     """
     found = []
-    for first, second in pairs or itertools.combinations(arms, 2):
+    for first, second in itertools.combinations(arms, 2):
         a, b = arms[first], arms[second]
         shared = sorted(s for s in a.keys() & b.keys() if math.isfinite(a[s] - b[s]))
         if len(shared) < 2:
             continue
         differences = np.array([a[s] - b[s] for s in shared])
+        winning = probability_of_beating(list(a.values()), list(b.values()))
         found.append(
             Comparison(
                 first=first,
                 second=second,
                 difference=median_interval(differences, seed),
-                beats=probability_of_beating(list(a.values()), list(b.values())),
+                beats=winning if higher_is_better else 1 - winning,
                 p_value=sign_flip_p_value(differences, seed),
                 adjusted=math.nan,
                 seeds_needed=seeds_needed(differences),
