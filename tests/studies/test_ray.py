@@ -196,6 +196,7 @@ def test_a_data_set_taken_apart_and_put_together_is_the_same(source, tmp_path):
             np.testing.assert_array_equal(other.factors(rows), data.factors(rows))
             assert other.factor_list == data.factor_list
             assert other.is_grid == data.is_grid
+            np.testing.assert_array_equal(other.row_numbers, data.row_numbers)
             np.testing.assert_array_equal(other.column("clip", rows), data.column("clip", rows))
         assert isinstance(
             mapped.pixels.pixels.array if data is not whole else mapped.pixels.array, np.memmap

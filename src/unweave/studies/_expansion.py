@@ -14,10 +14,10 @@ from unweave.data import DataOptions, FactorImages, load_data
 from unweave.errors import ConfigError, UnweaveError
 from unweave.evaluation import score
 from unweave.metrics import _protocol
-from unweave.networks import architecture_for
 from unweave.settings import from_plain
 from unweave.studies._definition import Study
 from unweave.studies._parts import MethodPlan, RandomSample, Range, StudyErrors, Variation
+from unweave.training import loop
 
 MOST_RUNS = 1_000_000
 """A study with more was not meant."""
@@ -77,9 +77,11 @@ def expand(study: Study) -> Plan:
         opened = data[source]
         if opened is None:
             continue  # the other settings are checked all the same
-        resolved = planned.config
-        if resolved.architecture is None:
-            resolved = replace(resolved, architecture=architecture_for(opened.image_shape))
+        try:
+            resolved = loop.resolved(planned.config, opened)
+        except UnweaveError as error:
+            problems.append(f"{planned.arm} on {source}: {error}")
+            continue
         key = replace(resolved, seed=0).run_name
         if key not in tried:
             tried.add(key)
@@ -257,13 +259,7 @@ def _impossible(settings: Train, data: FactorImages, metrics: list[str], arm: st
     """Say why a run could not be made or scored, if so."""
     problems = []
     try:
-        assert settings.architecture is not None
-        settings.method.networks(settings.architecture, data.summary)
-        training = data
-        if settings.validation:
-            training, _ = data.split(settings.validation, 0)
-        rng = np.random.default_rng(0)
-        settings.method.supervision.draw(training, settings.batch_size, rng)
+        loop.check(settings, data)
     except UnweaveError as error:
         problems.append(f"{arm} on {settings.data}: {error}")
     if not data.factor_list:

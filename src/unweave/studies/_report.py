@@ -117,15 +117,17 @@ def _what_was_run(plan: Plan, ledger: Ledger, table: StudyTable, command: str) -
     counts = ", ".join(
         f"{states.count(s)} {s}" for s in ("done", "failed", "missing") if s in states
     )
-    seconds = float(np.nansum(table.column("train_seconds") + table.column("score_seconds")))
+    train, score, processor = (
+        float(np.nansum(table.column(name)))
+        for name in ("train_seconds", "score_seconds", "train_cpu_seconds")
+    )
     budget = study.budget
     yield Text(
         f"{len(table)} runs ({counts}) on {', '.join(study.data)}: {len(study.seeds)} seeds, "
         f"{budget.steps:,} steps of {budget.batch_size} images unless a setting says otherwise; "
-        f"scored with preset {study.preset}. Together they took {in_words(seconds)} of one "
-        f"worker, of which scoring {in_words(float(np.nansum(table.column('score_seconds'))))}; "
-        f"training was {in_words(float(np.nansum(table.column('train_cpu_seconds'))))} of processor "
-        f"time."
+        f"scored with preset {study.preset}. Together they took "
+        f"{in_words(train + score)} of one worker, of which scoring {in_words(score)}; training "
+        f"was {in_words(processor)} of processor time."
     )
     if study.full_size:
         yield Text(f"Full size: {study.full_size.strip()}")

@@ -34,7 +34,7 @@ class Parts:
 
 def take_apart(data: FactorImages) -> tuple[Parts, Arrays] | None:
     """Return a data set as parts and arrays, or None if its images are made by a function."""
-    arrays: Arrays = {}
+    arrays: Arrays = {"row numbers": data.row_numbers}
     kinds: list[str] = []
     options: dict[str, Any] = {}
     pixels: Pixels = data.pixels
@@ -87,6 +87,7 @@ def put_together(parts: Parts, arrays: Mapping[str, np.ndarray]) -> FactorImages
         arrays["table"] if parts.has_table else None,
         {name: arrays[f"partition {name}"] for name in parts.partitions},
         [Column(factor, arrays[f"column {factor.name}"]) for factor in parts.columns],
+        arrays["row numbers"],
     )
 
 

@@ -85,18 +85,28 @@ def start(
     watchers: Sequence[Watcher] = (),
 ) -> Run:
     """Train a new run in a folder."""
-    config = replace(
-        config,
-        method=config.method.settled(config.steps, data),
-        architecture=config.architecture or architecture_for(data.image_shape),
-    )
+    config = resolved(config, data)
     # Tried before the folder is made, so that an impossible combination leaves nothing behind.
-    config.method.supervision.check(training_part(config, data)[0])
-    make_networks(config, data)
+    check(config, data)
     devices.choose_device(machine.device)
     run_folder = RunFolder(folder)
     run_folder.create(config, data.summary)
     return _train(config, data, run_folder, machine, watchers, resumed=False)
+
+
+def resolved(config: Train, data: FactorImages) -> Train:
+    """Return the settings with what they leave to the data and to the length of the run."""
+    return replace(
+        config,
+        method=config.method.settled(config.steps, data),
+        architecture=config.architecture or architecture_for(data.image_shape),
+    )
+
+
+def check(config: Train, data: FactorImages) -> None:
+    """Raise an error unless the method, its networks and the data go together."""
+    config.method.supervision.check(training_part(config, data)[0])
+    make_networks(config, data)
 
 
 def resume(
