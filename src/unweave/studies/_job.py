@@ -5,6 +5,7 @@ The same function works in the local runner's processes and in Ray's.
 
 import functools
 import shutil
+import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -98,6 +99,7 @@ def _compute(
         "train_cpu_seconds": cpu_trained - cpu_began,
         "score_seconds": time.monotonic() - trained,
         "threads": job.machine.threads,
+        "peak_megabytes": peak_megabytes(),
         "versions": versions(),
         "finished": now(),
     }
@@ -149,6 +151,16 @@ def score_run(run: Run, scoring: Scoring) -> dict[str, Any]:
         "diagnostics": {name: line[name] for line in last for name in kept if name in line},
         "parameters": sum(p.numel() for p in run.nets.parameters()),
     }
+
+
+def peak_megabytes() -> float | None:
+    """Return the most memory this process has had, what it shares with others included."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 1024)
 
 
 @functools.lru_cache(maxsize=4)

@@ -78,6 +78,7 @@ class RayRunner:
         running: dict[Any, Any] = {}
         heard: dict[str, tuple[object, float]] = {}
         deaths: dict[str, int] = {}
+        look_next = 0.0
         with stop_on_signal() as stop:
             while waiting or running:
                 # Twice the places keeps every node busy without a queue of thousands.
@@ -87,9 +88,12 @@ class RayRunner:
                         shared = placed.get(getattr(job, "source", ""))
                         running[remote.remote(work, job, shared)] = job
                     waiting.rotate(-1)  # one that must wait holds nobody up
-                progress.show(
-                    j.run_id for j in running.values() if ledger.last_beat(j.run_id) is not None
-                )
+                if time.monotonic() >= look_next:
+                    # Files of so many runs are read over the network: seldom, if they are many.
+                    look_next = time.monotonic() + max(1.0, 0.005 * len(running))
+                    beats = {j.run_id: ledger.last_beat(j.run_id) for j in running.values()}
+                    progress.show(run_id for run_id, beat in beats.items() if beat is not None)
+                    self._end_silent(ray, running, heard, beats)
                 finished, _ = ray.wait(list(running), timeout=0.5) if running else ([], [])
                 if not running:
                     time.sleep(0.5)
@@ -97,7 +101,6 @@ class RayRunner:
                     job = running.pop(ref)
                     outcome = self._outcome(ray, ref)
                     self._ended(job, outcome, waiting, deaths, ledger, progress)
-                self._end_silent(ray, running, heard, ledger)
                 if stop():
                     for ref in running:
                         ray.cancel(ref)
@@ -150,12 +153,12 @@ class RayRunner:
         ray: Any,
         running: Mapping[Any, Any],
         heard: dict[str, tuple[object, float]],
-        ledger: Ledger,
+        beats: Mapping[str, dict[str, Any] | None],
     ) -> None:
         """Cancel tasks whose workers hang; they count as died and are begun again."""
         moment = time.monotonic()
         for ref, job in running.items():
-            beat = (ledger.last_beat(job.run_id) or {}).get("time")
+            beat = (beats.get(job.run_id) or {}).get("time")
             before = heard.get(job.run_id)
             if beat is None or before is None or before[0] != beat:
                 heard[job.run_id] = (beat, moment)

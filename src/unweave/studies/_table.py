@@ -111,7 +111,13 @@ def make_table(plan: Plan, ledger: Ledger) -> StudyTable:
         terms |= dict.fromkeys(found.get("terms", {}))
         row |= found.get("terms", {})
         row["active_dimensions"] = found.get("diagnostics", {}).get("active_dimensions")
-        for name in ("parameters", "train_seconds", "train_cpu_seconds", "score_seconds"):
+        for name in (
+            "parameters",
+            "train_seconds",
+            "train_cpu_seconds",
+            "score_seconds",
+            "peak_megabytes",
+        ):
             row[name] = found.get(name)
         row["images_per_second"] = _rate(found, run.config.batch_size)
         row["error"] = None if failure is None else failure["message"]
