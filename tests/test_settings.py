@@ -14,7 +14,7 @@ from unweave.methods.beta_vae import BetaVAE
 from unweave.networks.conv64 import Conv64
 from unweave.optimizers import Adam
 from unweave.schedules import Schedule, constant
-from unweave.settings import from_plain, to_plain
+from unweave.settings import changed_from_default, from_plain, to_plain
 
 
 @dataclass(frozen=True)
@@ -86,6 +86,20 @@ def test_any_value_of_a_method_setting_gives_settings_or_an_error_of_ours(value)
             from_json({"method": {"name": "beta_vae", name: value}, "data": "toy_xys"})
         except ConfigError:
             continue
+
+
+def test_only_what_differs_from_the_defaults_names_a_run():
+    """So a field that a later version adds leaves the names of runs as they are."""
+    assert changed_from_default(Outer(count=1)) == {"count": 1}
+    nested = Outer(count=1, kind="b", inner=Inner(rate=2.0), sizes=(3,))
+    expected = {"count": 1, "kind": "b", "inner": {"rate": 2.0}, "sizes": [3]}
+    assert changed_from_default(nested) == expected
+    spelled_out = Train(
+        method=BetaVAE(beta="4", optimizer=Adam(learning_rate=1e-4)), data="dsprites", steps=20_000
+    )
+    assert spelled_out.run_name == Train(method=BetaVAE(), data="dsprites").run_name
+    warm = Train(method=BetaVAE(beta="0:4:100"), data="dsprites")
+    assert warm.run_name != spelled_out.run_name
 
 
 def test_the_run_name_is_readable_and_differs_with_any_setting():

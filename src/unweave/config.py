@@ -11,7 +11,7 @@ from unweave.devices import DeviceName, Precision
 from unweave.errors import ConfigError
 from unweave.methods import Method, method_named
 from unweave.networks import Architecture, architecture_named
-from unweave.settings import from_plain, to_plain
+from unweave.settings import changed_from_default, from_plain, to_plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,8 +48,12 @@ class Train:
 
     @property
     def run_name(self) -> str:
-        """Return a readable name that no other settings share."""
-        plain = json.dumps(to_json(self), sort_keys=True)
+        """Return a readable name that no other settings share.
+
+        Only what differs from the defaults counts, so that a setting which a later
+        version adds does not rename the runs there are.
+        """
+        plain = json.dumps(_identity(self), sort_keys=True)
         digest = hashlib.sha256(plain.encode()).hexdigest()
         data = "".join(c if c.isalnum() or c in "_-" else "-" for c in self.data.split("/")[-1])
         return f"{catalog.name_of(self.method)}-{data[:40]}-{digest[:8]}-s{self.seed}"
@@ -85,6 +89,16 @@ def to_json(config: Train) -> dict[str, Any]:
     plain["method"] = named(config.method)
     if config.architecture is not None:
         plain["architecture"] = named(config.architecture)
+    return plain
+
+
+def _identity(config: Train) -> dict[str, Any]:
+    """Return what tells a run from others: the settings that are not the default ones."""
+    plain = changed_from_default(config)
+    for part in ("method", "architecture"):
+        settings = getattr(config, part)
+        if settings is not None:
+            plain[part] = {"name": catalog.name_of(settings), **changed_from_default(settings)}
     return plain
 
 

@@ -27,6 +27,21 @@ def to_plain(value: Any) -> Any:
     return value
 
 
+def changed_from_default(settings: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that differ from their defaults, as plain data."""
+    changed = {}
+    for field in dataclasses.fields(settings):
+        value, default = getattr(settings, field.name), field.default
+        if field.default_factory is not dataclasses.MISSING:
+            default = field.default_factory()
+        if value == default:
+            continue
+        is_nested = dataclasses.is_dataclass(value) and not isinstance(value, Schedule)
+        same_kind = is_nested and type(value) is type(default)
+        changed[field.name] = changed_from_default(value) if same_kind else to_plain(value)
+    return changed
+
+
 def from_plain(kind: type[T], plain: Any, path: str) -> T:
     """Build settings of a dataclass from plain data; fields left out keep their defaults."""
     if not isinstance(plain, dict):
