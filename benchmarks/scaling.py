@@ -12,6 +12,7 @@ taken to be as fast, and disk is left out.
 import argparse
 import math
 import os
+import resource
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -108,7 +109,9 @@ def main() -> None:
         f"{paid * options.price:,.0f} at {options.price} per core-hour, "
         f"with {100 * options.overhead:.0f} % for the executor."
     )
-    print(f"Load of this machine: {os.getloadavg()[0]:.1f}.")
+    print(f"Load of this machine: {os.getloadavg()[0]:.1f}.", end=" ")
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    print(f"Peak memory of this process: {peak:,.0f} MB, mapped data included.")
 
 
 if __name__ == "__main__":
