@@ -70,7 +70,7 @@ def accuracy_of_evidence(
 ) -> float:
     """Return how often a class is named by the content that so many of its images give together.
 
-    The classifier, a logistic regression, is trained and judged on such contents.
+    The classifier, a random forest, is trained and judged on such contents.
     """
     values, labelled, _ = _classes(run, column)
     rng = np.random.default_rng((seed, images))
@@ -79,7 +79,7 @@ def accuracy_of_evidence(
     for value in classes:
         rows = rng.choice(np.flatnonzero(values == value), size=images)
         contents.append(run.accumulate(run.data.images(rows, rng)))
-    return accuracy(np.stack(contents), classes, np.arange(groups), seed, linear=True)
+    return accuracy(np.stack(contents), classes, np.arange(groups), seed)
 
 
 def accuracy(
