@@ -7,6 +7,7 @@ from pathlib import Path
 
 from unweave import catalog
 from unweave.config import Machine
+from unweave.run_folder import RunFolder
 from unweave.studies._expansion import Plan, PlannedRun
 from unweave.studies._job import score_run
 from unweave.studies._running import scoring_of
@@ -91,7 +92,11 @@ def _probe(
             score_run(trained, scoring_of(plan))
             scoring[key] = time.monotonic() - ended
         sizes = {f.name: f.stat().st_size for f in folder.rglob("*") if f.is_file()}
-    record = sizes.pop("record.jsonl", 0) * config.steps / short.steps
+        record = RunFolder(folder).record_file
+        turns, diagnostics = _record_sizes(record)
+    sizes[record.name] = round(
+        turns * config.steps / short.steps + diagnostics * plan.study.budget.evaluations
+    )
     if plan.study.keep == "networks":
         sizes = {name: size for name, size in sizes.items() if not name.startswith("checkpoint")}
     trains = bool(config.method.players)
@@ -100,5 +105,16 @@ def _probe(
         runs=len(alike),
         train_seconds=fixed + (per_step * config.steps if trains else 0),
         score_seconds=scoring[key],
-        bytes=int(record if trains else 0) + sum(sizes.values()),
+        bytes=sum(sizes.values()),
     )
+
+
+def _record_sizes(record: Path) -> tuple[int, int]:
+    """Return the bytes of a record's lines on turns, and of those on diagnostics."""
+    turns = diagnostics = 0
+    for line in record.read_bytes().splitlines(keepends=True):
+        if b'"kind": "diagnostics"' in line:
+            diagnostics += len(line)
+        else:
+            turns += len(line)
+    return turns, diagnostics
