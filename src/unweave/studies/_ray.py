@@ -192,13 +192,14 @@ def connect(address: str | None) -> Any:
         raise ConfigError("Ray is in use by this process already; call ray.shutdown() first")
     try:
         ray.init(
-            address=address,
+            # Without an address Ray would join whatever cluster it finds on this machine.
+            address=address or "local",
             log_to_driver=False,
             include_dashboard=False if address is None else None,
             logging_level=logging.ERROR,
         )
     except (ConnectionError, RuntimeError, ValueError) as error:
-        raise ConfigError(f"cannot reach Ray at {address}: {error}") from error
+        raise ConfigError(f"cannot reach Ray at {address or 'this machine'}: {error}") from error
     return ray
 
 
