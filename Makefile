@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/ready
 SUDO := $(shell test "$$(id -u)" = 0 || command -v sudo)
 
-.PHONY: setup test acceptance cluster lint format demo clean
+.PHONY: setup test browser acceptance cluster lint format demo screenshots explorer-runtime clean
 
 setup: $(READY)
 
@@ -16,8 +16,23 @@ $(READY): pyproject.toml constraints.txt
 		$(SUDO) apt-get update -qq && $(SUDO) apt-get install -y -qq libgomp1; }
 	touch $(READY)
 
-test: $(READY)
+test: $(READY) browser
 	$(BIN)/python -m pytest -n 2 --dist loadfile
+
+browser: # Debian's Chromium, for the tests of the explorer's page, where it may be installed
+	@command -v chromium > /dev/null || { \
+		command -v apt-get > /dev/null && \
+		{ test "$$(id -u)" = 0 || sudo -n true 2> /dev/null; } && \
+		$(SUDO) apt-get update -qq && \
+		$(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+			--no-install-recommends chromium fonts-dejavu-core; } || \
+		echo "no Chromium, and none may be installed here: tests of the page will be skipped"
+
+screenshots: $(READY) browser
+	$(BIN)/python docs/screenshots.py
+
+explorer-runtime: # Rebuild what the page evaluates decoders with; needs Node.js and npm
+	cd explorer_runtime && npm ci && npm run build
 
 acceptance: $(READY)
 	$(BIN)/python -m pytest -m acceptance -n 2 --durations 0; outcome=$$?; \

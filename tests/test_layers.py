@@ -24,7 +24,7 @@ LAYERS = [
     {"runs", "models"},
     {"training", "evaluation", "views"},
     {"figures"},
-    {"watchers", "report"},
+    {"watchers", "report", "explorer"},
     {"recipes", "workflows"},
     {"studies"},
     {"cli"},
@@ -38,6 +38,9 @@ ONLY_IN = {
     "tensorboardX": ("watchers",),
     "lightgbm": ("metrics",),
     "ray": ("studies",),
+    "starlette": ("explorer",),
+    "uvicorn": ("explorer",),
+    "onnx": ("explorer",),
 }
 NEVER_IN = {"torch": ("metrics", "tables")}
 

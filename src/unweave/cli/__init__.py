@@ -15,6 +15,7 @@ VERBS = {
     "study": "Run many trainings from one file: unweave study run FILE; then table, report.",
     "figures": "Draw a run: traversals, curves, heat maps, responses of latents to factors.",
     "report": "Write one HTML file about a run, or about several and how they compare.",
+    "explore": "Look at runs in a browser: sliders, heat maps, curves; or export a page.",
     "list": "Show what there is: methods, data, metrics, architectures, runs.",
     "data": "Describe a data set; --show draws samples and what each factor does.",
 }

@@ -5,6 +5,7 @@ from pathlib import Path
 from unweave import catalog
 from unweave.data._dataset import Column, DataSummary, Factor, FactorImages
 from unweave.data._factor_table import ID_COLUMNS
+from unweave.data._image_files import image_from_bytes
 from unweave.data._options import DataOptions
 from unweave.data._own_arrays import from_arrays, load_array_file
 from unweave.data._own_folder import load_folder
@@ -18,6 +19,7 @@ __all__ = [
     "Factor",
     "FactorImages",
     "from_arrays",
+    "image_from_bytes",
     "load_data",
 ]
 

@@ -1,5 +1,6 @@
 """Image files: opened safely, brought to one size and colour."""
 
+import io
 import warnings
 from pathlib import Path
 from typing import IO
@@ -58,6 +59,20 @@ def _decoded(path: Path, file: IO[bytes], at_least: int | None) -> Image.Image:
         if at_least:
             image.draft(None, (2 * at_least, 2 * at_least))
         return ImageOps.exif_transpose(image)
+
+
+def image_from_bytes(content: bytes, image_shape: tuple[int, int, int]) -> np.ndarray:
+    """Read one image file and bring it to a shape: float32 (channel, height, width) in [0, 1].
+
+    The largest part of that form is cut out of the middle; transparent parts become white.
+    """
+    channels, height, width = image_shape
+    if channels not in (1, 3):
+        raise DataError(f"image files have 1 or 3 channels; images of {channels} were expected")
+    image = open_image(Path("the given file"), io.BytesIO(content))
+    image = _opaque(_eight_bit(image)).convert("RGB" if channels == 3 else "L")
+    pixels = np.asarray(ImageOps.fit(image, (width, height), FILTER), dtype=np.float32) / 255
+    return pixels[None] if channels == 1 else np.ascontiguousarray(pixels.transpose(2, 0, 1))
 
 
 def fitted(

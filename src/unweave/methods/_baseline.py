@@ -83,7 +83,7 @@ class LinearBaseline(Baseline):
 
     def decode(self, nets: Networks, codes: Latents) -> Images:
         pixels = nets.code.mean + codes @ nets.code.decoding.T
-        return pixels.clamp(0, 1).reshape(len(codes), *nets.code.image_shape)
+        return pixels.clamp(0, 1).reshape(codes.shape[0], *nets.code.image_shape)
 
     def principal_axes(
         self, data: FactorImages, seed: int

@@ -45,7 +45,7 @@ class Codebook(nn.Module):
         """Return the nearest values; gradients reach the values, not the input."""
         distances = (encoded.detach()[:, :, None] - self.values.detach()).abs()
         nearest = distances.argmin(2, keepdim=True)  # (batch, latent, 1)
-        values: Tensor = self.values.expand(len(encoded), -1, -1)
+        values: Tensor = self.values.expand(encoded.shape[0], -1, -1)
         return values.gather(2, nearest)[:, :, 0]
 
 

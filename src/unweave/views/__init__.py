@@ -6,7 +6,7 @@ same rows, `sample_codes` once and pass it as `codes`.
 """
 
 from unweave.views._codes import CodeSample, sample_codes
-from unweave.views._view import View, to_picture, to_url
+from unweave.views._view import View, pictures_to_urls, plain, to_picture, to_url
 from unweave.views._warnings import Warned, Warnings, warnings
 from unweave.views.comparison import (
     Comparison,
@@ -80,6 +80,8 @@ __all__ = [
     "kl_per_dimension",
     "latent_names",
     "latent_response",
+    "pictures_to_urls",
+    "plain",
     "prior_samples",
     "rank_agreement",
     "reconstructions",

@@ -1,0 +1,85 @@
+"""Measure the page in a browser: milliseconds from a slider's move to the picture.
+
+    python benchmarks/explorer.py [RUN]
+
+Without a run, an untrained one with ten latents and the usual 64×64 networks is taken.
+Times are those the page notes itself (User Timing), for moves of a slider by keys.
+"""
+
+import argparse
+import shutil
+import statistics
+import sys
+import tempfile
+from pathlib import Path
+
+from playwright.sync_api import sync_playwright
+
+from unweave import workflows
+from unweave.config import Machine
+from unweave.explorer.server import in_background
+from unweave.methods.vae import VAE
+
+MOVES = 60
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync"
+).split()
+TARGETS = {"image": 16, "grid": 150}  # milliseconds
+
+
+def main() -> int:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("run", nargs="?", type=Path)
+    given = arguments.parse_args()
+    program = shutil.which("chromium") or shutil.which("chromium-browser")
+    if program is None:
+        print("no Chromium on the PATH: apt-get install chromium", file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory() as folder:
+        run = given.run or untrained(Path(folder) / "run")
+        with sync_playwright() as playwright, in_background(run) as (port, token):
+            browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+            page = browser.new_page(viewport={"width": 1440, "height": 900})
+            page.goto(f"http://127.0.0.1:{port}/runs/{run.resolve().name}?token={token}")
+            page.wait_for_selector("html[data-ready]", timeout=120_000)
+            dead = page.locator("details.dead")
+            if dead.count():
+                dead.evaluate("one => { one.open = true; }")
+            lines = page.locator(".latent").count()
+            sliders = page.locator("input[type=range]")
+            page.wait_for_timeout(2000)
+            times: dict[str, list[float]] = {"image": [], "grid": []}
+            for move in range(MOVES):
+                page.evaluate("performance.clearMeasures()")
+                sliders.nth(move % lines).focus()
+                page.keyboard.press("ArrowRight")
+                page.wait_for_function("performance.getEntriesByName('unweave grid').length")
+                for name, found in times.items():
+                    found.append(
+                        page.evaluate(
+                            "name => performance.getEntriesByName(name).at(-1).duration",
+                            f"unweave {name}",
+                        )
+                    )
+            version = browser.version
+            browser.close()
+    print(f"Chromium {version}, {lines} latents × 9 images, {MOVES} moves, milliseconds")
+    for name, found in times.items():
+        print(
+            f"{name:6} median {statistics.median(found):6.1f}   "
+            f"95 % {statistics.quantiles(found, n=20)[-1]:6.1f}   target {TARGETS[name]}"
+        )
+    return 0
+
+
+def untrained(folder: Path) -> Path:
+    """Make a run with the weights its seed gives."""
+    workflows.train(
+        VAE(), "dsprites", out=folder, steps=1, evaluate=False, machine=Machine(evaluations=0)
+    )
+    return folder
+
+
+if __name__ == "__main__":
+    sys.exit(main())

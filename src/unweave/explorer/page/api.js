@@ -1,0 +1,26 @@
+// Asking the server; every answer is JSON, and an error says what is wrong.
+
+async function answered(response) {
+  const content = await response.json();
+  if (!response.ok) throw new Error(content.error ?? response.statusText);
+  return content;
+}
+
+export async function getJson(address) {
+  return answered(await fetch(address));
+}
+
+export async function post(address, body) {
+  return answered(await fetch(address, { method: "POST", body }));
+}
+
+export async function getBytes(address) {
+  const response = await fetch(address);
+  if (!response.ok) await answered(response);
+  return new Uint8Array(await response.arrayBuffer());
+}
+
+/** The address of a run, or of something of it. */
+export function runAddress(name, rest = "") {
+  return "/runs/" + name.split("/").map(encodeURIComponent).join("/") + rest;
+}

@@ -1,0 +1,110 @@
+// Decides what to decode next: the one image first, then stale lines of the grid in turn.
+//
+// Only one thing is decoded at a time, always from the newest code. Between two lines
+// the browser gets its turn, so a slider stays quick while the grid follows.
+import { draw } from "unweave/pixels.js";
+
+const channel = new MessageChannel();
+const waiting = [];
+channel.port1.onmessage = () => waiting.shift()();
+
+/** Let the browser handle what waits: input, painting. */
+function giveWay() {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    channel.port2.postMessage(null);
+  });
+}
+
+/** Note how long ago something was asked for, where the browser's own tools show it. */
+function measured(name, asked) {
+  if (performance.getEntriesByName(name).length >= 200) performance.clearMeasures(name);
+  performance.measure(name, { start: asked });
+}
+
+/** Say how long the last image and grid took, from the wish to the picture. */
+export function showTimings(place) {
+  setInterval(() => {
+    const last = (name) => performance.getEntriesByName(name).at(-1)?.duration;
+    const [image, grid] = [last("unweave image"), last("unweave grid")];
+    if (grid !== undefined) place.textContent = `image ${image.toFixed(1)} ms · grid ${grid.toFixed(0)} ms`;
+  }, 500);
+}
+
+export class Painter {
+  /** @param lines [{ latent, canvas, values, isShown() }] */
+  constructor(decoder, image, lines) {
+    this.decoder = decoder;
+    this.image = image;
+    this.lines = lines.map((line) => ({ ...line, isStale: true }));
+    this.code = null;
+    this.imageAsked = 0; // when the newest code came, if its image is not drawn yet
+    this.gridAsked = 0;
+    this.isBusy = false;
+    this.next = 0;
+    this.onproblem = (error) => { throw error; };
+  }
+
+  /** Take a new code. With `moved` only that latent changed, so its own line stays. */
+  show(code, moved = null) {
+    this.code = Float32Array.from(code);
+    const now = performance.now();
+    this.imageAsked ||= now;
+    this.gridAsked ||= now;
+    for (const line of this.lines) if (line.latent !== moved) line.isStale = true;
+    this.#work();
+  }
+
+  /** Draw lines that have come into view. */
+  refresh() {
+    if (this.code) this.#work();
+  }
+
+  async #work() {
+    if (this.isBusy) return;
+    this.isBusy = true;
+    try {
+      while (await this.#step()) await giveWay();
+    } catch (error) {
+      this.onproblem(error);
+    } finally {
+      this.isBusy = false;
+    }
+  }
+
+  /** Decode and draw one thing; return whether there was any. */
+  async #step() {
+    if (this.imageAsked) {
+      const asked = this.imageAsked;
+      this.imageAsked = 0;
+      const images = await this.decoder.decode(this.code, 1);
+      if (this.image) draw(this.image, images, 1, this.decoder.shape);
+      measured("unweave image", asked);
+      return true;
+    }
+    for (let i = 0; i < this.lines.length; i++) {
+      const line = this.lines[(this.next + i) % this.lines.length];
+      if (!line.isStale || !line.isShown()) continue;
+      this.next = (this.next + i + 1) % this.lines.length;
+      await this.#drawLine(line);
+      return true;
+    }
+    if (this.gridAsked) {
+      measured("unweave grid", this.gridAsked);
+      this.gridAsked = 0;
+    }
+    return false;
+  }
+
+  async #drawLine(line) {
+    line.isStale = false;
+    const { code } = this;
+    const count = line.values.length;
+    const codes = new Float32Array(count * code.length);
+    for (let i = 0; i < count; i++) {
+      codes.set(code, i * code.length);
+      codes[i * code.length + line.latent] = line.values[i];
+    }
+    draw(line.canvas, await this.decoder.decode(codes, count), count, this.decoder.shape);
+  }
+}

@@ -1,0 +1,84 @@
+// Line plots and scatters as drawings; colours that colour-blind eyes can tell apart.
+import { h, short, svg } from "unweave/dom.js";
+
+export const COLORS = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c8c00", "#666666"];
+const WIDTH = 320, HEIGHT = 170, LEFT = 46, RIGHT = 8, TOP = 8, BOTTOM = 30;
+
+/** Lines over steps: [{ label, x, y, color }]. */
+export function linePlot(title, lines, { xLabel = "step", legend = lines.length > 1 } = {}) {
+  const drawn = lines.filter((line) => line.x.length);
+  const frame = scales(drawn.flatMap((line) => line.x), drawn.flatMap((line) => line.y));
+  const paths = drawn.map((line, i) => {
+    const color = line.color ?? COLORS[i % COLORS.length];
+    if (line.x.length === 1) return svg("circle", { cx: frame.x(line.x[0]), cy: frame.y(line.y[0]), r: 3, fill: color });
+    const points = line.x.flatMap((x, j) => (line.y[j] === null ? [] : [`${frame.x(x).toFixed(1)},${frame.y(line.y[j]).toFixed(1)}`]));
+    return svg("polyline", { class: "line", points: points.join(" "), stroke: color },
+      svg("title", {}, line.label));
+  });
+  return figure(title, frame, paths, { xLabel, legend: legend ? lines : [] });
+}
+
+/** Points: x, y, and a class each. */
+export function scatterPlot(title, x, y, { classes = null, labels = [], xLabel, xLabels = null }) {
+  const frame = scales(x, y, xLabels);
+  // Whole numbers would stand on each other; each is moved aside by a share that its order gives.
+  const whole = x.every(Number.isInteger);
+  const room = whole ? 0.32 : 0;
+  const points = x.map((value, i) => svg("circle", {
+    cx: frame.x(value + room * (((i * 0.618034) % 1) - 0.5)).toFixed(1), cy: frame.y(y[i]).toFixed(1), r: 1.7,
+    fill: COLORS[classes ? classes[i] % COLORS.length : 0], "fill-opacity": 0.55,
+  }));
+  const legend = classes ? labels.map((label, i) => ({ label, color: COLORS[i % COLORS.length] })) : [];
+  return figure(title, frame, points, { xLabel, legend });
+}
+
+function figure(title, frame, marks, { xLabel, legend }) {
+  const middle = LEFT + (WIDTH - LEFT - RIGHT) / 2;
+  return h("figure", { class: "plot" },
+    h("figcaption", {}, title),
+    svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": title },
+      svg("rect", { class: "frame", x: LEFT, y: TOP, width: WIDTH - LEFT - RIGHT, height: HEIGHT - TOP - BOTTOM }),
+      frame.yTicks.map(([at, text]) => svg("text", { x: LEFT - 5, y: frame.y(at) + 4, "text-anchor": "end" }, text)),
+      frame.xTicks.map(([at, text], i, all) => svg("text", {
+        x: frame.x(at), y: HEIGHT - BOTTOM + 14,
+        "text-anchor": all.length < 2 ? "middle" : i === 0 ? "start" : i === all.length - 1 ? "end" : "middle",
+      }, text)),
+      svg("text", { x: middle, y: HEIGHT - 3, "text-anchor": "middle" }, xLabel),
+      marks),
+    legend.length ? h("ul", { class: "legend" }, legend.map((line, i) =>
+      h("li", {}, h("i", { style: { background: line.color ?? COLORS[i % COLORS.length] } }), line.label))) : null);
+}
+
+function scales(xs, ys, xLabels = null) {
+  const [x0, x1] = ends(xs), [y0, y1] = ends(ys.filter((value) => value !== null));
+  const x = (value) => LEFT + ((value - x0) / (x1 - x0)) * (WIDTH - LEFT - RIGHT);
+  const y = (value) => HEIGHT - BOTTOM - ((value - y0) / (y1 - y0)) * (HEIGHT - TOP - BOTTOM);
+  const named = xLabels && xLabels.length <= 6;
+  const xTicks = named ? xLabels.map((label, i) => [i, label]) : ticks(x0, x1).map((at) => [at, short(at, 1)]);
+  return { x, y, xTicks, yTicks: ticks(y0, y1).map((at) => [at, tickText(at)]) };
+}
+
+function tickText(value) {
+  const size = Math.abs(value);
+  if (size >= 1e4) return `${short(Math.round(value / 100) / 10, 0)}k`;
+  return short(value, size >= 10 ? 0 : size >= 1 ? 1 : 2);
+}
+
+function ends(values) {
+  if (!values.length) return [0, 1];
+  let low = Infinity, high = -Infinity;
+  for (const value of values) { low = Math.min(low, value); high = Math.max(high, value); }
+  const room = high - low > 1e-12 ? 0.04 * (high - low) : Math.max(0.5, Math.abs(low) * 0.1);
+  return [low - room, high + room];
+}
+
+/** A few round numbers between two ends. */
+function ticks(low, high) {
+  const raw = (high - low) / 5;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 5, 10].map((n) => n * power).find((n) => n >= raw);
+  const found = [];
+  // Adding 0 makes of −0, which would be written with its sign, a plain 0.
+  for (let n = Math.ceil(low / step); n * step <= high; n++) found.push(n * step + 0);
+  return found;
+}

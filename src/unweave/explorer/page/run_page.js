@@ -1,0 +1,186 @@
+// A run: sliders, heat map, curves, scores, settings; what trains is followed.
+import { getBytes, getJson, post, runAddress } from "unweave/api.js";
+import { fill, h, problem, section, short, words } from "unweave/dom.js";
+import { heatMapSection } from "unweave/heat_map.js";
+import { LatentsPanel } from "unweave/latents.js";
+import { showTimings } from "unweave/painter.js";
+import { COLORS, linePlot } from "unweave/plots.js";
+import { Starts } from "unweave/starts.js";
+
+const EVERY = 2000; // milliseconds between two looks at a run that trains
+
+export async function showRun(main, name) {
+  const address = (rest) => runAddress(name, rest);
+  const run = await getJson(address(".json"));
+  const page = { name, run, address, panel: null, starts: null };
+  const header = h("div"), warnings = h("div"), bench = h("div"), heat = h("div"), curves = h("div"), scores = h("div");
+  fill(main, header, warnings, bench, heat, curves, scores, settingsSection(run));
+  const guard = async (place, what) => {
+    try {
+      await what();
+    } catch (error) {
+      fill(place, section(place.dataset.title ?? "Problem", problem(error)));
+    }
+  };
+  heat.dataset.title = "Factors and latents";
+  bench.dataset.title = "Latents";
+  curves.dataset.title = "Training";
+  drawHeader(header, run);
+  drawScores(scores, run.scores);
+
+  await guard(curves, () => drawCurves(curves, page));
+  if (run.weights_version) await showWeights();
+  else fill(bench, section("Latents", h("p", { class: "note" }, "No weights have been kept yet; this page shows them when they are.")));
+  follow(page, { header, curves, scores, guard, showWeights });
+
+  async function showWeights() {
+    await guard(bench, () => drawBench(bench, page));
+    if (page.latents?.factors.length) await guard(heat, async () => fill(heat, await heatMapSection(page)));
+    await guard(warnings, () => drawWarnings(warnings, page));
+  }
+}
+
+function drawHeader(place, run) {
+  const tag = (title, value) => h("li", {}, `${title} `, h("b", {}, String(value)));
+  const far = run.state === "done" ? `${short(run.steps)} steps` : `${short(run.step)} of ${short(run.steps)} steps`;
+  fill(place,
+    h("h1", {}, run.name),
+    h("ul", { class: "tags" },
+      h("li", {}, h("span", { class: `state ${run.state}` }, run.state)),
+      tag("method", run.method),
+      run.knob ? tag(words(run.knob), short(run.knob_value)) : null,
+      tag("data", run.data), tag("seed", run.seed), tag("", far)),
+    h("p", { class: "note" }, run.method_summary),
+    run.message ? problem(run.message) : null);
+}
+
+async function drawWarnings(place, page) {
+  const { warnings } = await getJson(page.address("/warnings.json"));
+  fill(place, warnings.length ? h("ul", { class: "warnings", "aria-label": "Warnings" },
+    warnings.map((warned) => h("li", {}, warned.message))) : []);
+}
+
+async function drawBench(place, page) {
+  const { run, address } = page;
+  const loading = run.has_decoder ? loadDecoder(run, address) : null; // while latents are measured
+  loading?.catch(() => {}); // what is wrong is said where it is awaited
+  page.latents = await getJson(address("/latents.json"));
+  if (!run.has_decoder) {
+    fill(place, section("Latents", h("p", { class: "note" },
+      `${run.method} makes no images of codes, so there is nothing to slide. What its codes say about factors is below.`)));
+    return;
+  }
+  const code = page.panel?.code, start = page.starts?.start;
+  page.decoder = await loading;
+  const panel = new LatentsPanel({
+    latents: page.latents, decoder: page.decoder,
+    rename: (latent, name) => post(address("/name"), JSON.stringify({ latent, name })),
+  });
+  const starts = new Starts(panel, served(page));
+  const timing = h("p", { class: "timing" });
+  fill(place, section("Latents", page.latents.problem ? problem(page.latents.problem) : null,
+    h("div", { class: "bench" },
+      h("div", { class: "stage" },
+        h("div", { class: "views" },
+          h("figure", {}, panel.image, h("figcaption", {}, "decoded")),
+          h("figure", {}, starts.picture, h("figcaption", {}, ""))),
+        starts.element, timing),
+      panel.element)));
+  starts.picture.addEventListener("load", () => { starts.picture.nextSibling.textContent = "start"; });
+  showTimings(timing);
+  Object.assign(page, { panel, starts });
+  if (code) {
+    starts.start = start;
+    panel.setCode(code);
+  } else if (page.latents.rows) await starts.fromRow(firstRow(page.latents.rows));
+  else await starts.prior();
+}
+
+/** An image from the middle of the set rather than its very first, which is often an extreme. */
+function firstRow(rows) {
+  return Math.floor(rows * 0.4142);
+}
+
+export async function loadDecoder(run, address) {
+  const { Decoder } = await import("unweave/decoder.js");
+  const model = await getBytes(address("/decoder.onnx"));
+  return Decoder.create(model, run.image_shape, async () => (await fetch("/page/ort.wasm.gz")).body);
+}
+
+/** Starts that the server finds. */
+function served({ run, address, latents }) {
+  return {
+    rows: latents.rows,
+    row: (row) => getJson(address(`/row.json?row=${row}`)),
+    prior: (seed) => getJson(address(`/prior.json?seed=${seed}`)),
+    upload: run.has_encoder ? (file) => post(address("/encode"), file) : null,
+  };
+}
+
+async function drawCurves(place, page) {
+  const { curves, kl } = await getJson(page.address("/curves.json"));
+  const names = [...new Set(curves.map((curve) => curve.name))];
+  const plots = names.map((name) => linePlot(words(name), curves
+    .filter((curve) => curve.name === name)
+    .map((curve) => ({ label: curve.player, x: curve.steps, y: curve.values }))));
+  if (kl.steps.length) {
+    const lines = kl.kl[0].map((_, latent) => ({
+      label: page.latents?.labels[latent] ?? `z${latent}`, x: kl.steps, y: kl.kl.map((row) => row[latent]),
+      color: COLORS[latent % COLORS.length],
+    }));
+    plots.unshift(linePlot("KL of each latent, nats", lines));
+  }
+  fill(place, plots.length ? section("Training", h("div", { class: "plots" }, plots)) : []);
+}
+
+function drawScores(place, scores) {
+  const entries = Object.entries(scores);
+  if (!entries.length) {
+    fill(place, section("Scores", h("p", { class: "note" }, "Not scored yet: ", h("code", {}, "unweave evaluate RUN"))));
+    return;
+  }
+  fill(place, section("Scores", h("div", { class: "scroll" }, h("table", {},
+    h("thead", {}, h("tr", {}, h("th", {}, "metric"), h("th", { class: "number" }, "score"),
+      h("th", {}, "better is"), h("th", { class: "wide" }, "protocol"))),
+    h("tbody", {}, entries.map(([name, score]) => h("tr", {},
+      h("td", {}, words(name)),
+      h("td", { class: "number" }, short(score.value, 4)),
+      h("td", {}, score.value === null ? `not scored: ${score.reason}` : score.higher_is_better ? "higher" : "lower"),
+      h("td", { class: "wide" }, score.protocol ?? ""))))))));
+}
+
+function settingsSection(run) {
+  return section("Settings",
+    h("details", {}, h("summary", {}, "Settings and versions"),
+      h("pre", { tabindex: 0, "aria-label": "Settings" }, JSON.stringify({ settings: run.settings, versions: run.versions }, null, 2))),
+    h("p", { class: "note" }, "As data: ", h("a", { href: runAddress(run.name, ".json") }, "this page's .json")));
+}
+
+/** Look at a run again and again while it may change, and redraw what did. */
+function follow(page, { header, curves, scores, guard, showWeights }) {
+  const live = document.getElementById("live");
+  const isLive = () => ["running", "new", "interrupted"].includes(page.run.state);
+  const say = () => fill(live, page.run.state === "running" ? "● live" : "");
+  say();
+  let isLooking = false;
+  setInterval(async () => {
+    if (isLooking || document.hidden) return;
+    isLooking = true;
+    try {
+      const now = await getJson(page.address("/status.json"));
+      const before = page.run;
+      page.run = { ...before, ...now };
+      if (now.state !== before.state || now.step !== before.step) drawHeader(header, page.run);
+      if (now.curves_version !== before.curves_version) await guard(curves, () => drawCurves(curves, page));
+      if (now.weights_version !== before.weights_version) await showWeights();
+      if (now.scores_version !== before.scores_version) {
+        drawScores(scores, (await getJson(page.address(".json"))).scores);
+      }
+      say();
+    } catch (error) {
+      fill(live, "server gone");
+    } finally {
+      isLooking = false;
+    }
+  }, isLive() ? EVERY : 5 * EVERY);
+}

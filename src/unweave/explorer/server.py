@@ -1,0 +1,250 @@
+"""The explorer's server: every address in one list, each page with a `.json` twin.
+
+It listens on loopback only. Pages are one HTML file that reads the twin of its own
+address; all figures come from `contents`.
+"""
+
+import json
+import math
+import socket
+import threading
+import time
+import webbrowser
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, HTMLResponse, Response
+from starlette.routing import Route
+
+from unweave import views
+from unweave.errors import ConfigError, UnweaveError
+from unweave.explorer import contents, page_files
+from unweave.explorer.library import Library, NoSuchRun, OpenRun
+from unweave.explorer.security import Guard, new_token
+
+LARGEST_UPLOAD = 10_000_000  # bytes
+LARGEST_QUERY = 100_000  # characters, far more than any code needs
+
+
+def make_app(library: Library, *, port: int, token: str) -> Starlette:
+    """Return the application; `port` is part of the addresses it answers to."""
+
+    def one_run(show: Callable[[OpenRun, Request], Any]) -> Callable[[Request], Any]:
+        def answer(request: Request) -> Any:
+            return show(library.open(request.path_params["name"]), request)
+
+        return twin(answer)
+
+    def of_folder(show: Callable[[Library, str], Any]) -> Callable[[Request], Any]:
+        return twin(lambda request: show(library, request.path_params["name"]))
+
+    async def encode(request: Request) -> Response:
+        content = await bounded_body(request, LARGEST_UPLOAD)
+        name = request.path_params["name"]
+        return await run_in_threadpool(
+            lambda: as_json(contents.start_from_upload(library.open(name), content))
+        )
+
+    async def name_latent(request: Request) -> Response:
+        wanted = read_json_body(await bounded_body(request, 10_000))
+        opened = await run_in_threadpool(library.open, request.path_params["name"])
+        return as_json(contents.name_latent(opened, wanted.get("latent"), wanted.get("name")))
+
+    def decoder(request: Request) -> Response:
+        opened = library.open(request.path_params["name"])
+        return Response(opened.decoder, media_type="application/octet-stream")
+
+    run = "/runs/{name:path}"
+    routes = [
+        Route("/", page),
+        Route("/compare", page),
+        Route("/runs.json", twin(lambda request: contents.run_list(library))),
+        Route(
+            "/compare.json",
+            twin(lambda r: contents.comparison(library, r.query_params.getlist("run"))),
+        ),
+        Route("/page/{file}", page_file),
+        Route(f"{run}/status.json", of_folder(lambda lib, n: contents.progress(lib.folder(n)))),
+        Route(f"{run}/curves.json", of_folder(lambda lib, n: contents.curves(lib.folder(n)))),
+        Route(f"{run}/latents.json", one_run(lambda o, r: contents.latents(o))),
+        Route(f"{run}/warnings.json", one_run(lambda o, r: contents.warnings(o))),
+        Route(f"{run}/response.json", one_run(lambda o, r: contents.response(o))),
+        Route(
+            f"{run}/heat_map.json",
+            one_run(lambda o, r: contents.heat_map(o, r.query_params.get("kind", "mi"))),
+        ),
+        Route(
+            f"{run}/scatter.json",
+            one_run(lambda o, r: contents.scatter(o, whole(r, "latent"), word(r, "factor"))),
+        ),
+        Route(f"{run}/row.json", one_run(lambda o, r: contents.start_from_row(o, whole(r, "row")))),
+        Route(
+            f"{run}/prior.json",
+            one_run(lambda o, r: contents.start_from_prior(o, whole(r, "seed"))),
+        ),
+        Route(
+            f"{run}/decoded.json", one_run(lambda o, r: contents.decoded(o, given_code(r) or []))
+        ),
+        Route(
+            f"{run}/traversals.json", one_run(lambda o, r: contents.traversals(o, given_code(r)))
+        ),
+        Route(f"{run}/decoder.onnx", decoder),
+        Route(f"{run}/encode", encode, methods=["POST"]),
+        Route(f"{run}/name", name_latent, methods=["POST"]),
+        Route(f"{run}.json", of_folder(contents.run_facts)),
+        Route(run, page),
+    ]
+    guard = Middleware(Guard, port=port, token=token, policy=page_files.POLICY)
+    handlers = {UnweaveError: say_error, HTTPException: say_http_error}
+    return Starlette(routes=routes, middleware=[guard], exception_handlers=handlers)
+
+
+def page(request: Request) -> Response:
+    """Return the one page; its script reads the address and asks for the twin."""
+    return HTMLResponse(page_files.served_page())
+
+
+def page_file(request: Request) -> Response:
+    """Return a script, style or runtime file of the page, from a fixed list."""
+    path = page_files.FILES.get(request.path_params["file"])
+    if path is None:
+        raise HTTPException(404, "no such file of the page")
+    # These change only with the package; asking whether they did is cheap.
+    return FileResponse(path, media_type=page_files.media_type(path))
+
+
+def twin(answer: Callable[[Request], Any]) -> Callable[[Request], Response]:
+    """Return an endpoint that gives plain data as JSON; it runs in a thread of its own."""
+
+    def endpoint(request: Request) -> Response:
+        if len(request.url.query) > LARGEST_QUERY:
+            raise HTTPException(414, "the address is too long")
+        return as_json(answer(request))
+
+    return endpoint
+
+
+def as_json(content: Any, status: int = 200) -> Response:
+    text = json.dumps(views.plain(content), ensure_ascii=False, allow_nan=False)
+    return Response(text, status, media_type="application/json")
+
+
+def say_error(request: Request, error: Exception) -> Response:
+    return as_json({"error": str(error)}, 404 if isinstance(error, NoSuchRun) else 400)
+
+
+def say_http_error(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return as_json({"error": error.detail}, error.status_code)
+
+
+async def bounded_body(request: Request, most: int) -> bytes:
+    """Read a request's body, and stop at the limit whatever its headers say."""
+    refusal = HTTPException(413, f"at most {most:,} bytes can be sent")
+    announced = request.headers.get("content-length", "0")
+    if announced.isdigit() and int(announced) > most:
+        raise refusal
+    parts, size = [], 0
+    async for part in request.stream():
+        size += len(part)
+        if size > most:
+            raise refusal
+        parts.append(part)
+    return b"".join(parts)
+
+
+def read_json_body(content: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise ConfigError("expected a JSON object in the request")
+    return found
+
+
+def word(request: Request, name: str) -> str:
+    """Return a parameter of the address."""
+    if name not in request.query_params:
+        raise ConfigError(f"the address needs ?{name}=…")
+    return request.query_params[name]
+
+
+def whole(request: Request, name: str) -> int:
+    """Return a parameter that is a whole number from 0."""
+    text = word(request, name)
+    if not (text.isascii() and text.isdigit() and len(text) <= 12):
+        raise ConfigError(f"{name} must be a whole number from 0, found {text!r}")
+    return int(text)
+
+
+def given_code(request: Request) -> list[float] | None:
+    """Return the code in the address, `?code=0.5,-1,…`, if there is one."""
+    if "code" not in request.query_params:
+        return None
+    try:
+        code = [float(part) for part in request.query_params["code"].split(",")]
+    except ValueError:
+        raise ConfigError("code must be numbers with commas between them") from None
+    if not all(map(math.isfinite, code)):
+        raise ConfigError("code must be finite numbers")
+    return code
+
+
+@contextmanager
+def in_background(folder: str | Path, token: str | None = None) -> Iterator[tuple[int, str]]:
+    """Serve from a thread while the block runs; yields port and token."""
+    listener = listen(0)
+    port, token = listener.getsockname()[1], token or new_token()
+    app = make_app(Library(folder), port=port, token=token)
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    try:
+        while not server.started:
+            time.sleep(0.01)
+        yield port, token
+    finally:
+        server.should_exit = True
+        thread.join(10)
+        listener.close()
+
+
+def serve(folder: str | Path, *, port: int = 0, browser: bool = True) -> None:
+    """Serve the page over the runs of a folder until interrupted."""
+    library = Library(folder)
+    listener = listen(port)
+    port = listener.getsockname()[1]
+    token = new_token()
+    app = make_app(library, port=port, token=token)
+    start = f"runs/{library.root.name}" if library.is_one_run else ""
+    address = f"http://127.0.0.1:{port}/{start}?token={token}"
+    print(f"{len(library.names())} runs in {library.root}\nopen {address}\nstop with Ctrl-C")
+    if browser:
+        webbrowser.open(address)
+    config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
+    with listener:
+        uvicorn.Server(config).run(sockets=[listener])
+
+
+def listen(port: int) -> socket.socket:
+    """Return a socket on loopback; port 0 takes any that is free."""
+    if not 0 <= port <= 65535:
+        raise ConfigError(f"port must lie between 0 and 65535, found {port}")
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+    except OSError as error:
+        listener.close()
+        raise ConfigError(f"cannot listen on port {port}: {error.strerror}; take another") from None
+    listener.listen(128)
+    return listener

@@ -1,0 +1,91 @@
+"""The exported decoder gives the images of the method, for every method that has one."""
+
+import numpy as np
+import onnx
+import pytest
+from onnx.reference import ReferenceEvaluator
+
+from unweave import catalog
+from unweave.config import Train
+from unweave.errors import ConfigError
+from unweave.explorer.decoder import to_onnx
+from unweave.methods import method_named
+from unweave.methods.ground_truth import GroundTruth
+from unweave.methods.vae import VAE
+from unweave.networks.conv_any import ConvAny
+from unweave.runs import Run
+from unweave.training import loop
+
+
+def run_of(method, toy) -> Run:
+    config = Train(
+        method=method,
+        data="toy_xys",
+        architecture=ConvAny(channels=(4, 4), hidden=8),
+        steps=1,
+    )
+    nets = loop.make_networks(config, toy)
+    method.fit(nets, toy, seed=0)
+    return Run(config, toy.summary, nets, step=0, data=toy)
+
+
+def one_of_each_decoding() -> list[str]:
+    """Name one method for every way in which codes become images."""
+    found = {}
+    for name in catalog.names("unweave.methods"):
+        method = method_named(name)
+        if method.has_decoder:
+            found.setdefault(method.decode, name)
+    return sorted(found.values())
+
+
+@pytest.mark.parametrize("name", one_of_each_decoding())
+def test_codes_are_decoded_as_by_the_run(name, toy):
+    run = run_of(method_named(name)(), toy)
+    model = onnx.load_from_string(to_onnx(run))
+    onnx.checker.check_model(model)
+    codes = run.prior_codes(3, seed=1)
+    parts = [codes] if takes_any(model) else np.split(codes, 3)
+    evaluator = ReferenceEvaluator(model)
+    images = np.concatenate([evaluator.run(["images"], {"codes": part})[0] for part in parts])
+    np.testing.assert_allclose(images, run.decode(codes), atol=1e-5)
+
+
+def takes_any(model) -> bool:
+    """Return whether the size of the batch is open."""
+    return bool(model.graph.input[0].type.tensor_type.shape.dim[0].dim_param)
+
+
+def test_the_usual_methods_take_many_codes_at_once(toy):
+    assert takes_any(onnx.load_from_string(to_onnx(run_of(VAE(latent_dim=2), toy))))
+
+
+class ReadsItsBatch(VAE):
+    """A method whose decoding asks for the size of the batch as a plain number."""
+
+    def decode(self, nets, codes):
+        return super().decode(nets, codes).reshape(len(codes), 1, 32, 32)
+
+
+def test_a_method_that_fixes_the_size_of_the_batch_decodes_one_at_a_time(toy):
+    run = run_of(ReadsItsBatch(latent_dim=2), toy)
+    model = onnx.load_from_string(to_onnx(run))
+    assert not takes_any(model)
+    code = np.array([[0.5, -1]], dtype=np.float32)
+    images = ReferenceEvaluator(model).run(["images"], {"codes": code})[0]
+    np.testing.assert_allclose(images, run.decode(code), atol=1e-5)
+
+
+def test_a_run_can_go_on_while_its_decoder_is_exported(toy):
+    run = run_of(VAE(latent_dim=2), toy)
+    run.nets.train()
+    before = {name: value.clone() for name, value in run.nets.state_dict().items()}
+    assert to_onnx(run) == to_onnx(run)
+    assert run.nets.training
+    for name, value in run.nets.state_dict().items():
+        assert (value == before[name]).all()
+
+
+def test_a_method_without_decoder_says_so(toy):
+    with pytest.raises(ConfigError, match="no decoder"):
+        to_onnx(run_of(GroundTruth(), toy))

@@ -1,0 +1,287 @@
+"""The page in a real browser: what is seen is what the run decodes."""
+
+import json
+import os
+import shutil
+import time
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from unweave import views
+from unweave.cli import main
+from unweave.runs import load
+
+STEPS = 9
+
+
+def canvas(page, selector: str) -> np.ndarray:
+    """Return the first colour of a canvas's pixels, (height, width)."""
+    width, height, values = page.evaluate(
+        """(selector) => {
+            const canvas = document.querySelector(selector);
+            const { width, height } = canvas;
+            const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+            return [width, height, Array.from(data.filter((_, i) => i % 4 === 0))];
+        }""",
+        selector,
+    )
+    return np.array(values, dtype=np.int64).reshape(height, width)
+
+
+def decoded(run, code) -> np.ndarray:
+    return np.round(run.decode(np.array([code], dtype=np.float32))[0, 0] * 255).astype(np.int64)
+
+
+def settle(page, grids: int) -> None:
+    """Wait until the grid was drawn that often."""
+    page.wait_for_function(
+        "count => performance.getEntriesByName('unweave grid').length >= count", arg=grids
+    )
+
+
+def grids(page) -> int:
+    return page.evaluate("performance.getEntriesByName('unweave grid').length")
+
+
+def slider_value(page, latent: int) -> float:
+    return float(page.locator(f"input[type=range][data-latent='{latent}']").input_value())
+
+
+def assert_same(found: np.ndarray, expected: np.ndarray) -> None:
+    assert found.shape == expected.shape
+    assert np.abs(found - expected).max() <= 1  # of 255
+
+
+def start_from_row(page, row: int) -> None:
+    field = page.get_by_label("Row of the data")
+    field.fill(str(row))
+    field.press("Enter")
+    page.get_by_text(f"Started from row {row}").wait_for()
+
+
+@pytest.fixture(scope="module")
+def run(runs):
+    return load(runs / "vae-s0")
+
+
+@pytest.fixture
+def own_run(served, request):
+    """A copy of a run that a test may change."""
+    folder = served.root / f"own-{request.node.name}"
+    shutil.copytree(served.root / "vae-s0", folder)
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_dragging_a_slider_shows_what_the_run_decodes(visit, run):
+    page = visit("/runs/vae-s0")
+    start_from_row(page, 123)
+    settle(page, 1)
+    code = run.encode(run.data.images([123]))[0]
+    page.wait_for_timeout(300)
+    assert_same(canvas(page, ".decoded"), decoded(run, code))
+    before = canvas(page, ".decoded")
+    seen = grids(page)
+
+    slider = page.locator("input[type=range][data-latent='1']")
+    box = slider.bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    for share in (0.6, 0.8, 0.97):
+        page.mouse.move(box["x"] + share * box["width"], box["y"] + box["height"] / 2)
+    page.mouse.up()
+    settle(page, seen + 1)
+    page.wait_for_timeout(300)
+    code[1] = slider_value(page, 1)
+    assert code[1] > 1.5
+    assert_same(canvas(page, ".decoded"), decoded(run, code))
+    assert not np.array_equal(canvas(page, ".decoded"), before)
+
+    # The grid around the same point: the first line varies its latent over the slider's range.
+    line = page.locator(".latent").first
+    latent = int(line.get_attribute("data-latent"))
+    range_input = line.locator("input[type=range]")
+    low, high = (float(range_input.get_attribute(end)) for end in ("min", "max"))
+    strip = canvas(page, f".latent[data-latent='{latent}'] .strip")
+    for i, value in enumerate(np.linspace(low, high, STEPS)):
+        code_of_cell = code.copy()
+        code_of_cell[latent] = value
+        assert_same(strip[:, 32 * i : 32 * (i + 1)], decoded(run, code_of_cell))
+
+
+def test_keys_move_sliders_and_cells(visit, run):
+    page = visit("/runs/vae-s0")
+    start_from_row(page, 5)
+    slider = page.locator("input[type=range][data-latent='0']")
+    slider.focus()
+    page.keyboard.press("Home")
+    code = run.encode(run.data.images([5]))[0]
+    code[0] = float(slider.get_attribute("min"))
+    page.wait_for_timeout(500)
+    assert slider_value(page, 0) == pytest.approx(code[0], abs=1e-5)
+    assert_same(canvas(page, ".decoded"), decoded(run, code))
+
+    cells = page.locator(".heat button")
+    cells.first.focus()
+    page.keyboard.press("ArrowRight")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.locator(".scatter circle").first.wait_for()
+    pressed = page.locator(".heat button[aria-pressed=true]")
+    order = page.locator(".latent").evaluate_all("all => all.map(one => one.dataset.latent)")
+    assert pressed.get_attribute("data-latent") == order[1]
+    assert pressed.get_attribute("data-factor") == run.data.factor_names[1]
+    assert page.locator(".scatter canvas").count() == 1  # its traversal
+
+
+def test_every_control_can_be_reached_by_tab(visit):
+    page = visit("/runs/vae-s0")
+    page.locator("h1").click()
+    seen = set()
+    for _ in range(40):
+        page.keyboard.press("Tab")
+        seen.add(page.evaluate("document.activeElement.outerHTML.slice(0, 60)"))
+    text = " ".join(seen)
+    for part in ("Random image", 'type="range"', 'class="name"', 'type="file"', 'type="number"'):
+        assert part in text, part
+
+
+def test_an_uploaded_image_is_started_from(visit, run, tmp_path):
+    page = visit("/runs/vae-s0")
+    image = run.data.images([900])
+    Image.fromarray(np.round(image[0, 0] * 255).astype(np.uint8)).save(tmp_path / "mine.png")
+    page.set_input_files("input[type=file]", tmp_path / "mine.png")
+    page.get_by_text("Started from your image mine.png").wait_for()
+    page.wait_for_timeout(500)
+    assert_same(canvas(page, ".decoded"), decoded(run, run.encode(image)[0]))
+    (tmp_path / "words.png").write_text("no image")
+    page.set_input_files("input[type=file]", tmp_path / "words.png")
+    page.get_by_text("not a readable image").wait_for()
+    page.complaints.clear()  # a refused upload is an answer of 400, which browsers note
+
+
+def test_a_draw_from_the_prior_is_started_from(visit, run):
+    page = visit("/runs/vae-s0")
+    page.get_by_role("button", name="Prior sample").click()
+    page.get_by_text("Started from a draw").wait_for()
+    page.wait_for_timeout(500)
+    assert_same(canvas(page, ".decoded"), decoded(run, run.prior_codes(1, 0)[0]))
+
+
+def test_a_name_is_kept_in_the_folder_and_used_in_figures(visit, own_run):
+    page = visit(f"/runs/{own_run.name}")
+    field = page.get_by_label("Name of latent 1")
+    field.fill("x <b>position</b>")
+    field.press("Enter")
+    page.get_by_text("kept").wait_for()
+    assert load(own_run).latent_names == {1: "x <b>position</b>"}
+    assert "z1 x <b>position</b>" in views.traversals(load(own_run)).labels
+    page.reload()
+    page.wait_for_selector("html[data-ready]")
+    assert page.get_by_label("Name of latent 1").input_value() == "x <b>position</b>"
+    assert page.locator("b", has_text="position").count() == 0  # text stays text
+
+
+def test_a_run_that_trains_is_followed_without_reloading(visit, own_run):
+    weights = (own_run / "networks.safetensors").read_bytes()
+    (own_run / "networks.safetensors").unlink()
+    lines = (own_run / "record.jsonl").read_text()
+    status = {"state": "running", "step": 4, "steps": 1000, "pid": os.getpid()}
+    (own_run / "status.json").write_text(json.dumps(status))
+    page = visit(f"/runs/{own_run.name}")
+    page.get_by_text("● live").wait_for()
+    page.get_by_text("4 of 4 steps").wait_for()
+    start_from_row(page, 77)
+    page.wait_for_timeout(500)
+    before = canvas(page, ".decoded")
+    points = page.locator(".plot polyline").first.get_attribute("points")
+    page.evaluate("window.isTheSamePage = true")
+
+    # Training goes on: more lines in the record, then other weights.
+    more = [json.dumps({**json.loads(line), "step": 500}) for line in lines.splitlines()]
+    with open(own_run / "record.jsonl", "a") as file:
+        file.write("\n".join(more) + "\n")
+    page.get_by_text("501 of 4 steps").wait_for()
+    deadline = time.monotonic() + 30
+    while page.locator(".plot polyline").first.get_attribute("points") == points:
+        assert time.monotonic() < deadline, "the curves did not follow"
+        page.wait_for_timeout(200)
+
+    other = load(own_run)
+    for parameter in other.nets.parameters():
+        parameter.data.mul_(1.5)
+    other.folder.save_networks(other.nets, 600)
+    code = load(own_run).encode(other.data.images([77]))[0]
+    deadline = time.monotonic() + 30
+    while np.array_equal(canvas(page, ".decoded"), before):
+        assert time.monotonic() < deadline, "the decoder did not follow"
+        page.wait_for_timeout(200)
+    assert code.shape == (3,)
+    assert page.evaluate("window.isTheSamePage")
+    (own_run / "networks.safetensors").write_bytes(weights)
+
+
+def test_the_exported_file_decodes_the_same_image_from_disk(page, runs, run, tmp_path, capsys):
+    target = tmp_path / "page.html"
+    assert main(["explore", "--export", str(target), str(runs / "vae-s0")]) == 0
+    assert "page.html" in capsys.readouterr().out
+    requests = []
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(target.as_uri())
+    page.wait_for_selector("html[data-ready]")
+    settle(page, 1)
+    choice = page.locator(".gallery button").nth(3)
+    row = int(choice.get_attribute("title").removeprefix("row "))
+    choice.click()
+    page.locator("input[type=range][data-latent='2']").focus()
+    page.keyboard.press("End")
+    page.wait_for_timeout(500)
+    code = run.encode(run.data.images([row]))[0]
+    code[2] = slider_value(page, 2)
+    assert_same(canvas(page, ".decoded"), decoded(run, code))
+    elsewhere = [url for url in requests if not url.startswith(("file:", "data:", "blob:"))]
+    assert elsewhere == []
+
+
+def test_runs_are_filtered_sorted_and_chosen_for_comparison(visit):
+    page = visit("/")
+    names = page.locator("tbody .run-name")
+    assert names.count() >= 3
+    page.get_by_label("Filter runs").fill("vae s1")
+    assert names.all_inner_texts() == ["study/vae-s1"]
+    page.get_by_label("Filter runs").fill("vae")
+    page.get_by_role("button", name="mig").click()
+    assert names.first.inner_text() == "study/vae-s1"  # the only one with a score
+    page.get_by_role("button", name="run", exact=True).click()
+    shown = names.all_inner_texts()
+    assert shown == sorted(shown)
+    page.get_by_label("Compare vae-s0").check()
+    page.get_by_label("Compare study/vae-s1").check()
+    page.get_by_role("button", name="Compare 2 runs").click()
+    page.wait_for_selector("html[data-ready]")
+    page.locator(".columns canvas.strip").nth(5).wait_for()
+    assert page.locator(".columns .decoded").count() == 2
+    page.get_by_text("Settings that differ").wait_for()
+
+
+def test_a_method_without_decoder_has_a_page(visit):
+    page = visit("/runs/truth")
+    page.get_by_text("nothing to slide").wait_for()
+    page.locator(".heat button").first.click()
+    page.locator(".scatter circle").first.wait_for()
+
+
+def test_a_run_that_is_not_there_says_so(visit, page):
+    visit("/runs/none")
+    page.get_by_text("no run 'none'").wait_for()
+    page.complaints.clear()  # browsers note every answer of 404
+
+
+@pytest.mark.parametrize("width", [1440, 390])
+@pytest.mark.parametrize("path", ["/", "/runs/vae-s0", "/compare?run=vae-s0&run=study/vae-s1"])
+def test_no_page_is_wider_than_the_screen(visit, page, path, width):
+    page.set_viewport_size({"width": width, "height": 844})
+    visit(path)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
