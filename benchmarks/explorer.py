@@ -7,39 +7,27 @@ Times are those the page notes itself (User Timing), for moves of a slider by ke
 """
 
 import argparse
-import shutil
 import statistics
-import sys
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import sync_playwright
-
 from unweave import workflows
 from unweave.config import Machine
+from unweave.explorer.headless import chromium
 from unweave.explorer.server import in_background
 from unweave.methods.vae import VAE
 
 MOVES = 60
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
-    "--disable-background-networking --disable-component-update --disable-sync"
-).split()
 TARGETS = {"image": 16, "grid": 150}  # milliseconds
 
 
-def main() -> int:
+def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("run", nargs="?", type=Path)
     given = arguments.parse_args()
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        print("no Chromium on the PATH: apt-get install chromium", file=sys.stderr)
-        return 1
     with tempfile.TemporaryDirectory() as folder:
         run = given.run or untrained(Path(folder) / "run")
-        with sync_playwright() as playwright, in_background(run) as (port, token):
-            browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        with chromium() as browser, in_background(run) as (port, token):
             page = browser.new_page(viewport={"width": 1440, "height": 900})
             page.goto(f"http://127.0.0.1:{port}/runs/{run.resolve().name}?token={token}")
             page.wait_for_selector("html[data-ready]", timeout=120_000)
@@ -63,14 +51,12 @@ def main() -> int:
                         )
                     )
             version = browser.version
-            browser.close()
     print(f"Chromium {version}, {lines} latents × 9 images, {MOVES} moves, milliseconds")
     for name, found in times.items():
         print(
             f"{name:6} median {statistics.median(found):6.1f}   "
             f"95 % {statistics.quantiles(found, n=20)[-1]:6.1f}   target {TARGETS[name]}"
         )
-    return 0
 
 
 def untrained(folder: Path) -> Path:
@@ -82,4 +68,4 @@ def untrained(folder: Path) -> Path:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -6,8 +6,6 @@ Without a folder, small runs are trained for it first.
 """
 
 import argparse
-import shutil
-import sys
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -15,35 +13,25 @@ from typing import Any
 from unweave import workflows
 from unweave.config import Machine
 from unweave.explorer import export_page
+from unweave.explorer.headless import chromium
 from unweave.explorer.library import Library
 from unweave.explorer.server import in_background
 from unweave.methods.beta_tcvae import BetaTCVAE
 
 WIDTHS = (1440, 390)
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
-    "--disable-background-networking --disable-component-update --disable-sync"
-).split()
 
 
-def main() -> int:
+def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("runs", nargs="?", type=Path)
     arguments.add_argument("--out", type=Path, default=Path("build/screenshots"))
     given = arguments.parse_args()
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        print("no Chromium on the PATH: apt-get install chromium", file=sys.stderr)
-        return 1
     given.out.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder:
         runs = given.runs or small_runs(Path(folder) / "runs")
         names = Library(runs).names()[:3]
         single = export_page(runs / names[0], Path(folder) / "page.html")
-        from playwright.sync_api import sync_playwright
-
-        with sync_playwright() as playwright, in_background(runs) as (port, token):
-            browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+        with chromium() as browser, in_background(runs) as (port, token):
             for width in WIDTHS:
                 page = browser.new_page(viewport={"width": width, "height": 900})
                 here = f"http://127.0.0.1:{port}"
@@ -56,8 +44,6 @@ def main() -> int:
                     ("exported", single.as_uri()),
                 ):
                     take(page, address, given.out / f"{title}-{width}.png")
-            browser.close()
-    return 0
 
 
 def small_runs(folder: Path) -> Path:
@@ -89,4 +75,4 @@ def take(page: Any, address: str, target: Path) -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

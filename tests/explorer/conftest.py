@@ -2,15 +2,15 @@
 
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from explored import FLAGS, NO_BROWSER, TOKEN, WAIT, Served
+from explored import TOKEN, WAIT, Served
 
 from unweave.config import Machine, Train
+from unweave.explorer.headless import MISSING, chromium, find_chromium
 from unweave.explorer.server import in_background
 from unweave.methods.ground_truth import GroundTruth
 from unweave.methods.vae import VAE
@@ -43,26 +43,21 @@ def served(runs) -> Iterator[Served]:
         yield Served(runs, port)
 
 
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Any]:
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
     """A headless browser; without one tests are skipped, but not where CI promises them."""
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
+    if find_chromium() is None:
         if os.environ.get("CI") == "true":
-            pytest.fail(NO_BROWSER)
-        pytest.skip(NO_BROWSER)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=FLAGS)
+            pytest.fail(MISSING)
+        pytest.skip(MISSING)
+    with chromium() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture
-def page(chromium) -> Iterator[Any]:
+def page(browser) -> Iterator[Any]:
     """A fresh window that must end without a complaint in its console."""
-    context = chromium.new_context(viewport={"width": 1440, "height": 900})
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
     page = context.new_page()
     page.set_default_timeout(WAIT)
     page.complaints = []

@@ -7,20 +7,6 @@ from pathlib import Path
 from typing import Any
 
 TOKEN = "a-token-only-for-tests"
-FLAGS = [
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-NO_BROWSER = (
-    "no Chromium on the PATH: `make test` installs Debian's where it may; otherwise "
-    "`apt-get install chromium`, or install Chromium for your system"
-)
 WAIT = 60_000  # milliseconds; machines that test are often busy
 
 

@@ -56,10 +56,6 @@ def takes_any(model) -> bool:
     return bool(model.graph.input[0].type.tensor_type.shape.dim[0].dim_param)
 
 
-def test_the_usual_methods_take_many_codes_at_once(toy):
-    assert takes_any(onnx.load_from_string(to_onnx(run_of(VAE(latent_dim=2), toy))))
-
-
 class ReadsItsBatch(VAE):
     """A method whose decoding asks for the size of the batch as a plain number."""
 
@@ -80,7 +76,7 @@ def test_a_run_can_go_on_while_its_decoder_is_exported(toy):
     run = run_of(VAE(latent_dim=2), toy)
     run.nets.train()
     before = {name: value.clone() for name, value in run.nets.state_dict().items()}
-    assert to_onnx(run) == to_onnx(run)
+    assert takes_any(onnx.load_from_string(to_onnx(run)))
     assert run.nets.training
     for name, value in run.nets.state_dict().items():
         assert (value == before[name]).all()

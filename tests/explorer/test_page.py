@@ -86,6 +86,7 @@ def test_dragging_a_slider_shows_what_the_run_decodes(visit, run):
     seen = grids(page)
 
     slider = page.locator("input[type=range][data-latent='1']")
+    slider.scroll_into_view_if_needed()
     box = slider.bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()
@@ -175,7 +176,7 @@ def test_a_name_is_kept_in_the_folder_and_used_in_figures(visit, own_run):
     field = page.get_by_label("Name of latent 1")
     field.fill("x <b>position</b>")
     field.press("Enter")
-    page.get_by_text("kept").wait_for()
+    page.get_by_text("kept", exact=True).wait_for()
     assert load(own_run).latent_names == {1: "x <b>position</b>"}
     assert "z1 x <b>position</b>" in views.traversals(load(own_run)).labels
     page.reload()

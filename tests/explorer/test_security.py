@@ -1,5 +1,6 @@
 """Only this machine's browser with the token gets an answer, and only about the folder."""
 
+import asyncio
 import http.client
 import io
 import os
@@ -8,13 +9,15 @@ import shutil
 import struct
 import zlib
 from contextlib import suppress
+from typing import ClassVar
 
 import pytest
 from explored import TOKEN
+from starlette.exceptions import HTTPException
 
 from unweave.explorer import page_files
 from unweave.explorer.security import new_token
-from unweave.explorer.server import LARGEST_UPLOAD, listen
+from unweave.explorer.server import LARGEST_UPLOAD, bounded_body, listen
 
 
 @pytest.mark.parametrize("path", ["/", "/runs.json", "/page/main.js", "/runs/vae-s0.json", "/none"])
@@ -145,18 +148,27 @@ def upload(served, content, **how):
 
 def test_uploads_are_bounded_whatever_their_headers_say(served):
     assert upload(served, b"", content_length=str(LARGEST_UPLOAD + 1))[0] == 413
-    sent = 0
-
-    def endless():
-        nonlocal sent
-        while sent < 3 * LARGEST_UPLOAD:
-            sent += 1_000_000
-            yield bytes(1_000_000)
-
+    parts = (bytes(1_000_000) for _ in range(2 * LARGEST_UPLOAD // 1_000_000))
     # The server may hang up on us in the middle.
     with suppress(BrokenPipeError, ConnectionResetError, http.client.HTTPException):
-        assert upload(served, endless(), transfer_encoding="chunked")[0] == 413
-    assert sent < 3 * LARGEST_UPLOAD
+        assert upload(served, parts, transfer_encoding="chunked")[0] == 413
+
+
+def test_no_more_of_an_upload_is_held_than_the_limit():
+    class Endless:
+        headers: ClassVar = {"content-length": "3"}  # not true
+        taken = 0
+
+        async def stream(self):
+            while True:
+                self.taken += 1
+                yield bytes(1_000_000)
+
+    request = Endless()
+    with pytest.raises(HTTPException) as refused:
+        asyncio.run(bounded_body(request, 5_000_000))
+    assert refused.value.status_code == 413
+    assert request.taken == 6
 
 
 def test_an_image_that_unpacks_to_gigabytes_is_refused(served):

@@ -45,6 +45,27 @@ def test_the_list_names_every_run_with_its_scores(served):
     assert "unfairness" not in lines["study/vae-s1"]["scores"]  # it could not be computed
 
 
+def test_studies_say_how_far_they_are(served):
+    folder = served.root / "studies" / "grid"
+    folder.mkdir(parents=True)
+    try:
+        status = {
+            "state": "running",
+            "total": 12,
+            "done": 5,
+            "failed": 1,
+            "running": [{"run": "a"}],
+        }
+        (folder / "status.json").write_text(json.dumps(status))
+        (folder.parent / "torn").mkdir()
+        (folder.parent / "torn" / "status.json").write_text("{")
+        grid, torn = served.json("/runs.json")["studies"]
+        assert grid | {"name": "grid", "done": 5, "total": 12, "running": 1} == grid
+        assert "not valid JSON" in torn["problem"]
+    finally:
+        shutil.rmtree(folder.parent)
+
+
 def test_a_run_that_cannot_be_read_says_why_and_leaves_the_others(served):
     broken = served.root / "broken"
     broken.mkdir()
@@ -174,7 +195,7 @@ def test_a_method_without_decoder_shows_what_it_can(served):
         (f"{HERE}/decoded.json?code=1,2", "code of 3 numbers"),
         (f"{HERE}/decoded.json?code=1,2,nan", "finite"),
         (f"{HERE}/decoded.json?code=a", "numbers with commas"),
-        (f"{HERE}/scatter.json?latent=9&factor=shape", "from 0 to 2"),
+        (f"{HERE}/scatter.json?latent=9&factor=side", "from 0 to 2"),
         (f"{HERE}/scatter.json?latent=0&factor=taste", "taste"),
         (f"{HERE}/heat_map.json?kind=colour", "mi or dci"),
         ("/compare.json", "1 to 8 different runs"),

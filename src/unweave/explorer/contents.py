@@ -32,9 +32,40 @@ def run_list(library: Library) -> dict[str, Any]:
             metrics[metric] = score["higher_is_better"]
     return {
         "folder": library.root.name,
+        "studies": studies(library),
         "runs": lines,
         "metrics": [{"name": m, "higher_is_better": metrics[m]} for m in sorted(metrics)],
     }
+
+
+def studies(library: Library) -> list[dict[str, Any]]:
+    """Return how far each study of the folder is, as its `studies/NAME/status.json` says."""
+    found: list[dict[str, Any]] = []
+    for file in sorted(library.root.glob("studies/*/status.json")):
+        if file.resolve() != file:  # a link, perhaps to the outside
+            continue
+        try:
+            status = read_json(file)
+        except DataError as error:
+            found.append({"name": file.parent.name, "state": "unreadable", "problem": str(error)})
+            continue
+        if not isinstance(status, dict):
+            status = {}
+        counts = {
+            key: status[key] if isinstance(status.get(key), int | float) else None
+            for key in ("total", "done", "failed", "seconds_left")
+        }
+        running = status.get("running")
+        found.append(
+            {
+                "name": file.parent.name,
+                "state": str(status.get("state", "unknown")),
+                "running": len(running) if isinstance(running, list) else 0,
+                **counts,
+                "problem": None,
+            }
+        )
+    return found
 
 
 def run_line(library: Library, name: str) -> dict[str, Any]:

@@ -40,7 +40,8 @@ def to_onnx(run: Run) -> bytes:
     if not run.has_decoder:
         raise ConfigError(f"{run.name} has no decoder: it makes no images of codes")
     # A copy, since the run may be in use meanwhile.
-    nets = copy.deepcopy(run.nets).to("cpu").to(memory_format=torch.contiguous_format)
+    nets = copy.deepcopy(run.nets).cpu()
+    nets.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
     decoder = Decoder(run.config.method, nets).eval()
     with _exporting, _quietly(), torch.no_grad():
         content, takes_any = _export(decoder, run.latent_dim, ({0: torch.export.Dim("batch")},))

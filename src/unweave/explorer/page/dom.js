@@ -17,7 +17,7 @@ function filled(element, properties, children) {
     if (value === undefined || value === null || value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "style") Object.assign(element.style, value);
-    else if (name === "value" || name === "checked") element[name] = value;
+    else if (name === "value" || name === "checked" || name === "max") element[name] = value;
     else element.setAttribute(name, value === true ? "" : value);
   }
   element.append(...children.flat().filter((child) => child !== null && child !== undefined));

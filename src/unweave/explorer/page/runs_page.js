@@ -1,6 +1,6 @@
 // The list of runs: filter, sort, choose some to compare; it follows runs that train.
 import { getJson, runAddress } from "unweave/api.js";
-import { fill, h, problem, short, words } from "unweave/dom.js";
+import { fill, h, problem, section, short, words } from "unweave/dom.js";
 
 const EVERY = 3000; // milliseconds between two looks at the folder
 const PREFERRED = ["mig", "dci", "sap", "factor_vae_score", "beta_vae_score", "modularity"];
@@ -18,10 +18,12 @@ export async function showRuns(main) {
   } }, "Compare");
   const count = h("span", { class: "note", role: "status" });
   const table = h("div", { class: "scroll" });
-  fill(main, h("h1", {}, `Runs in ${state.list.folder}`),
+  const studies = h("div");
+  fill(main, h("h1", {}, `Runs in ${state.list.folder}`), studies,
     h("section", { "aria-label": "Runs" }, h("div", { class: "tools" }, filter, compare, count), table));
 
   function redraw() {
+    fill(studies, state.list.studies.length ? studiesSection(state.list.studies) : []);
     const shown = sorted(state, state.list.runs.filter((run) => matches(run, filter.value)));
     fill(count, `${shown.length} of ${state.list.runs.length} runs`);
     fill(table, shown.length || filter.value ? drawTable(state, shown, redraw) : nothingYet());
@@ -44,6 +46,22 @@ export async function showRuns(main) {
   }, EVERY);
 }
 
+function studiesSection(studies) {
+  return section("Studies", studies.map((study) => {
+    const said = [`${short(study.done)} of ${short(study.total)} runs done`,
+      study.running ? `${study.running} running` : "", study.failed ? `${study.failed} failed` : "",
+      study.seconds_left ? `about ${minutes(study.seconds_left)} left` : ""].filter(Boolean).join(", ");
+    return h("div", { class: "study" },
+      h("span", { class: `state ${study.state}` }, `${study.name}: ${study.state}`),
+      study.problem ? problem(study.problem) : h("progress", { max: study.total || 1, value: study.done ?? 0, "aria-label": `Progress of ${study.name}` }),
+      study.problem ? null : h("span", { class: "note" }, said));
+  }));
+}
+
+function minutes(seconds) {
+  return seconds < 5400 ? `${Math.max(1, Math.round(seconds / 60))} min` : `${(seconds / 3600).toFixed(1)} h`;
+}
+
 function nothingYet() {
   return h("p", { class: "note" }, "No runs here yet. Make one: ",
     h("code", {}, "unweave train beta_vae --data dsprites"));
@@ -57,12 +75,12 @@ function matches(run, text) {
 function columns(list) {
   const known = list.metrics.map((metric) => metric.name);
   const order = [...PREFERRED.filter((name) => known.includes(name)), ...known.filter((name) => !PREFERRED.includes(name))];
-  const metrics = order.slice(0, MOST_METRICS).map((name) => ({
-    key: name, title: words(name), metric: true, number: true, value: (run) => run.scores[name]?.value,
+  const metrics = order.slice(0, MOST_METRICS).map((name, i) => ({
+    key: name, title: words(name), metric: true, number: true, wide: i > 1, value: (run) => run.scores[name]?.value,
   }));
   return [
     { key: "name", title: "run", value: (run) => run.name },
-    { key: "method", title: "method", value: (run) => run.method },
+    { key: "method", title: "method", value: (run) => run.method, wide: true },
     { key: "knob", title: "main setting", value: (run) => run.knob_value, wide: true },
     { key: "data", title: "data", value: (run) => run.data, wide: true },
     { key: "seed", title: "seed", value: (run) => run.seed, number: true, wide: true },
