@@ -1,10 +1,15 @@
 """Everything that the page shows, as JSON."""
 
 import base64
+import http.client
 import io
 import json
 import re
 import shutil
+import signal
+import subprocess
+import sys
+from urllib.parse import urlsplit
 
 import numpy as np
 import pytest
@@ -244,6 +249,21 @@ def test_folders_and_ports_that_cannot_be_used_are_refused(tmp_path):
         listen(taken.getsockname()[1])
     with pytest.raises(ConfigError, match="65535"):
         listen(70_000)
+
+
+def test_the_command_serves_until_it_is_interrupted(runs):
+    program = [sys.executable, "-m", "unweave.cli", "explore", str(runs), "--no-browser"]
+    with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
+        lines = [process.stdout.readline() for _ in range(2)]
+        assert "runs in" in lines[0]
+        address = urlsplit(lines[1].removeprefix("open ").strip())
+        assert address.hostname == "127.0.0.1"
+        connection = http.client.HTTPConnection("127.0.0.1", address.port, timeout=60)
+        connection.request("GET", f"/runs.json?{address.query}")
+        assert connection.getresponse().status == 303  # to the same without the token
+        connection.close()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(30) == 0
 
 
 def test_every_address_the_scripts_ask_for_is_served(served):

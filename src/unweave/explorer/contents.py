@@ -72,18 +72,22 @@ def run_line(library: Library, name: str) -> dict[str, Any]:
     """Return what the list says of a run; a run that cannot be read says why."""
     try:
         folder = library.folder(name)
-        config, _ = folder.read_config()
-        created = read_json(folder.config_file).get("created")
-        return {
-            "name": name,
-            **_in_short(config),
-            **progress(folder),
-            "created": created,
-            "scores": short_scores(folder.scores()),
-            "problem": None,
-        }
+        return library.remembered(name, folder, lambda: _run_line(name, folder))
     except UnweaveError as error:
         return {"name": name, "state": "unreadable", "scores": {}, "problem": str(error)}
+
+
+def _run_line(name: str, folder: RunFolder) -> dict[str, Any]:
+    config, _ = folder.read_config()
+    created = read_json(folder.config_file).get("created")
+    return {
+        "name": name,
+        **_in_short(config),
+        **progress(folder),
+        "created": created,
+        "scores": short_scores(folder.scores()),
+        "problem": None,
+    }
 
 
 def _in_short(config: Train) -> dict[str, Any]:
@@ -102,7 +106,7 @@ def _in_short(config: Train) -> dict[str, Any]:
 def progress(folder: RunFolder) -> dict[str, Any]:
     """Return how far a run is, and words that change when its curves and weights do."""
     status = folder.status()
-    step = int(status.get("step", 0))
+    step = status["step"] if isinstance(status.get("step"), int) else 0
     record = f"{folder.record_file.stat().st_size}" if folder.record_file.is_file() else ""
     if status["state"] == "running":
         step = max(step, _last_step(folder))
@@ -151,6 +155,8 @@ def _last_step(folder: RunFolder) -> int:
 
 def short_scores(scores: dict[str, Any]) -> dict[str, Any]:
     """Return value, direction and protocol of each score that could be computed."""
+    if not isinstance(scores, dict):
+        raise DataError(f"scores.json: expected a table of metrics, found {scores!r:.60}")
     return {
         metric: {
             "value": entry["value"],

@@ -3,8 +3,9 @@
 import os
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from unweave import runs, views
 from unweave.errors import DataError
@@ -59,6 +60,7 @@ class Library:
         if not self.root.is_dir():
             raise DataError(f"no such folder: {root}")
         self._open: OrderedDict[str, tuple[str, OpenRun]] = OrderedDict()
+        self._lines: dict[str, tuple[Any, dict[str, Any]]] = {}
         self._lock = threading.Lock()
         self._loading = threading.Lock()
 
@@ -92,6 +94,22 @@ class Library:
             if file.is_symlink() and not file.resolve().is_relative_to(self.root):
                 raise NoSuchRun(f"{name}: {file.name} is a link to outside {self.root}")
         return folder
+
+    def remembered(
+        self, name: str, folder: RunFolder, read: Callable[[], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Return what was read of a run before, unless its files have changed since.
+
+        A folder may hold thousands of runs, and the list is asked for every few seconds.
+        """
+        files = (folder.config_file, folder.status_file, folder.scores_file, folder.record_file)
+        now = [(f.stat().st_mtime_ns, f.stat().st_size) if f.is_file() else None for f in files]
+        before, line = self._lines.get(name, (None, {}))
+        # Whether a running one is still alive is not in its files.
+        if before != now or line.get("state") in ("running", "lost"):
+            line = read()
+            self._lines[name] = (now, line)
+        return line
 
     def open(self, name: str) -> OpenRun:
         """Return the run with its newest weights."""

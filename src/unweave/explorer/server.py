@@ -11,7 +11,7 @@ import threading
 import time
 import webbrowser
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -227,11 +227,13 @@ def serve(folder: str | Path, *, port: int = 0, browser: bool = True) -> None:
     app = make_app(library, port=port, token=token)
     start = f"runs/{library.root.name}" if library.is_one_run else ""
     address = f"http://127.0.0.1:{port}/{start}?token={token}"
-    print(f"{len(library.names())} runs in {library.root}\nopen {address}\nstop with Ctrl-C")
+    count = len(library.names())
+    found = "1 run" if count == 1 else f"{count} runs"
+    print(f"{found} in {library.root}\nopen {address}\nstop with Ctrl-C", flush=True)
     if browser:
         webbrowser.open(address)
     config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
-    with listener:
+    with listener, suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listener])
 
 

@@ -40,7 +40,7 @@ function drawMap(map, page, look) {
       "data-latent": latent, "data-factor": factor,
       style: {
         background: `rgba(var(--cell), ${(0.06 + 0.94 * strength).toFixed(3)})`,
-        color: strength > 0.45 ? "var(--accent-ink)" : "var(--ink)",
+        color: strength > 0.7 ? "var(--accent-ink)" : "var(--ink)",
       },
       onclick: (event) => {
         for (const cell of cells.flat()) cell.setAttribute("aria-pressed", String(cell === event.currentTarget));

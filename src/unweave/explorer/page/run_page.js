@@ -56,8 +56,10 @@ function drawHeader(place, run) {
 
 async function drawWarnings(place, page) {
   const { warnings } = await getJson(page.address("/warnings.json"));
-  fill(place, warnings.length ? h("ul", { class: "warnings", "aria-label": "Warnings" },
-    warnings.map((warned) => h("li", {}, warned.message))) : []);
+  const count = warnings.length === 1 ? "1 thing" : `${warnings.length} things`;
+  fill(place, warnings.length ? h("details", { class: "warnings", open: warnings.length <= 3 },
+    h("summary", {}, `${count} to look at`),
+    h("ul", {}, warnings.map((warned) => h("li", {}, warned.message)))) : []);
 }
 
 async function drawBench(place, page) {
