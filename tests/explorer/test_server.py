@@ -178,9 +178,10 @@ def test_runs_are_compared_by_scores_settings_and_seeds(served):
     assert list(content["settings"]) == ["seed"]
     assert content["settings"]["seed"] == {"vae-s0": 0, "study/vae-s1": 1}
     assert content["scores"]["study/vae-s1"]["mig"]["value"] == 0.25
-    (group,) = content["groups"]
-    assert group["seeds"] == [0, 1]
-    assert group["scores"]["mig"] == {"mean": 0.25, "deviation": None, "runs": 1}
+    (score,) = content["comparison"]["scores"]
+    assert (score["metric"], score["values"], score["deviation"]) == ("mig", [0.25], None)
+    assert [run["seed"] for run in content["comparison"]["runs"]] == [0, 1]
+    assert len(content["comparison"]["groups"]) == 1  # they differ by nothing but the seed
 
 
 def test_a_method_without_decoder_shows_what_it_can(served):

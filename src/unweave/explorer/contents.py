@@ -342,36 +342,9 @@ def comparison(library: Library, names: list[str]) -> dict[str, Any]:
         if len({json.dumps(flat[name].get(key)) for name in names}) > 1
     }
     scores = {fact["name"]: short_scores(fact["scores"]) for fact in facts}
-    return {"runs": facts, "settings": differing, "scores": scores, "groups": _groups(facts)}
-
-
-def _groups(facts: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Gather runs that differ only by seed, with mean and deviation of their scores."""
-    gathered: dict[str, list[dict[str, Any]]] = {}
-    for fact in facts:
-        others = {k: v for k, v in fact["settings"].items() if k != "seed"}
-        gathered.setdefault(json.dumps(others, sort_keys=True), []).append(fact)
-    groups = []
-    for members in gathered.values():
-        values: dict[str, list[float]] = {}
-        for fact in members:
-            for metric, score in short_scores(fact["scores"]).items():
-                values.setdefault(metric, []).append(score["value"])
-        groups.append(
-            {
-                "runs": [fact["name"] for fact in members],
-                "seeds": [fact["seed"] for fact in members],
-                "scores": {
-                    metric: {
-                        "mean": float(np.mean(found)),
-                        "deviation": float(np.std(found, ddof=1)) if len(found) > 1 else None,
-                        "runs": len(found),
-                    }
-                    for metric, found in values.items()
-                },
-            }
-        )
-    return groups
+    trained = [library.open(fact["name"]).run for fact in facts if fact["weights_version"]]
+    seeds = views.compare(trained).to_json() if trained else None
+    return {"runs": facts, "settings": differing, "scores": scores, "comparison": seeds}
 
 
 def _flat(settings: Any, path: str = "") -> dict[str, Any]:

@@ -15,7 +15,7 @@ export async function showComparison(main, names) {
   await Promise.all([drawCurves(curves, names), drawTraversals(traversals, compared.runs)]);
 }
 
-function scoresSection({ scores, groups }, names) {
+function scoresSection({ scores, comparison }, names) {
   const metrics = [...new Set(names.flatMap((name) => Object.keys(scores[name])))];
   if (!metrics.length) return section("Scores", h("p", { class: "note" }, "None of these runs has scores yet."));
   const lines = metrics.map((metric) => {
@@ -27,11 +27,12 @@ function scoresSection({ scores, groups }, names) {
       found.map((score) => h("td", { class: "number" },
         h("span", { class: score && score.value === best ? "best" : null }, short(score?.value)))));
   });
-  const spread = groups.filter((group) => group.runs.length > 1);
-  return section("Scores", table(names, lines), spread.map((group) => h("p", { class: "note" },
-    `Over seeds ${group.seeds.join(", ")}: `,
-    Object.entries(group.scores).map(([metric, { mean, deviation }]) =>
-      `${words(metric)} ${short(mean)}${deviation === null ? "" : ` ± ${short(deviation)}`}`).join(", "))));
+  const spread = (comparison?.scores ?? []).filter((score) => score.deviation !== null);
+  const said = [...new Set(spread.map((score) => score.group))].map((group) => h("p", { class: "note" },
+    h("b", {}, group), " over seeds: ", spread.filter((score) => score.group === group).map((score) =>
+      `${words(score.metric)} ${short(score.mean)} ± ${short(score.deviation)}`).join(", ")));
+  return section("Scores", table(names, lines), said,
+    (comparison?.notes ?? []).map((note) => h("p", { class: "note" }, note)));
 }
 
 function settingsSection({ settings }, names) {
