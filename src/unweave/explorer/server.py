@@ -103,7 +103,7 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
         Route(run, page),
     ]
     guard = Middleware(Guard, port=port, token=token, policy=page_files.POLICY)
-    handlers = {UnweaveError: say_error, HTTPException: say_http_error}
+    handlers = {UnweaveError: say_error, HTTPException: say_http_error, Exception: say_bug}
     return Starlette(routes=routes, middleware=[guard], exception_handlers=handlers)
 
 
@@ -144,6 +144,10 @@ def say_error(request: Request, error: Exception) -> Response:
 def say_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     return as_json({"error": error.detail}, error.status_code)
+
+
+def say_bug(request: Request, error: Exception) -> Response:
+    return as_json({"error": f"a bug of ours ({error!r:.200}); the terminal says more"}, 500)
 
 
 async def bounded_body(request: Request, most: int) -> bytes:

@@ -1,9 +1,9 @@
 // Asking the server; every answer is JSON, and an error says what is wrong.
 
 async function answered(response) {
-  const content = await response.json();
-  if (!response.ok) throw new Error(content.error ?? response.statusText);
-  return content;
+  if (response.ok) return response.json();
+  const content = await response.json().catch(() => ({}));
+  throw new Error(content.error ?? response.statusText);
 }
 
 export async function getJson(address) {

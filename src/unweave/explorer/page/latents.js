@@ -1,5 +1,5 @@
 // One line per latent: its name, what it carries, a slider, and the images it runs through.
-import { fill, h, short, signed } from "unweave/dom.js";
+import { fill, h, problem, short, signed } from "unweave/dom.js";
 import { Painter } from "unweave/painter.js";
 
 const STEPS = 9; // images in a line; contents.py draws as many in the twin
@@ -33,6 +33,7 @@ export class LatentsPanel {
       latent: row.latent, canvas: row.strip, values: row.values,
       isShown: () => latents.active[row.latent] || this.dead.open,
     })));
+    this.painter.onproblem = (error) => this.element.prepend(problem(error));
   }
 
   #lay() {

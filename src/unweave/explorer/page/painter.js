@@ -42,7 +42,7 @@ export class Painter {
     this.gridAsked = 0;
     this.isBusy = false;
     this.next = 0;
-    this.onproblem = (error) => { throw error; };
+    this.onproblem = (error) => { throw error; }; // the panel says what is wrong
   }
 
   /** Take a new code. With `moved` only that latent changed, so its own line stays. */
@@ -64,12 +64,17 @@ export class Painter {
     if (this.isBusy) return;
     this.isBusy = true;
     try {
-      while (await this.#step()) await giveWay();
+      // What is asked for while the last answer is on its way must not be forgotten.
+      while ((await this.#step()) || this.#hasWork()) await giveWay();
     } catch (error) {
       this.onproblem(error);
     } finally {
       this.isBusy = false;
     }
+  }
+
+  #hasWork() {
+    return Boolean(this.imageAsked) || this.lines.some((line) => line.isStale && line.isShown());
   }
 
   /** Decode and draw one thing; return whether there was any. */

@@ -31,10 +31,13 @@ export async function showRun(main, name) {
   await guard(curves, () => drawCurves(curves, page));
   if (run.weights_version) await showWeights();
   else fill(bench, section("Latents", h("p", { class: "note" }, "No weights have been kept yet; this page shows them when they are.")));
-  follow(page, { header, curves, scores, guard, showWeights });
+  follow(page, { header, bench, curves, scores, guard, showWeights });
 
   async function showWeights() {
+    const focused = bench.contains(document.activeElement) ? document.activeElement : null;
+    const [latent, kind] = [focused?.closest("[data-latent]")?.dataset.latent, focused?.type];
     await guard(bench, () => drawBench(bench, page));
+    if (latent) bench.querySelector(`.latent[data-latent="${latent}"] input[type="${kind}"]`)?.focus();
     if (page.latents?.factors.length) await guard(heat, async () => fill(heat, await heatMapSection(page)));
     await guard(warnings, () => drawWarnings(warnings, page));
   }
@@ -72,7 +75,7 @@ async function drawBench(place, page) {
       `${run.method} makes no images of codes, so there is nothing to slide. What its codes say about factors is below.`)));
     return;
   }
-  const code = page.panel?.code, start = page.starts?.start;
+  const before = page.panel && { code: page.panel.code, start: page.starts.start, isUnmoved: page.starts.isUnmoved };
   page.decoder = await loading;
   const panel = new LatentsPanel({
     latents: page.latents, decoder: page.decoder,
@@ -91,9 +94,11 @@ async function drawBench(place, page) {
   starts.picture.addEventListener("load", () => { starts.picture.nextSibling.textContent = "start"; });
   showTimings(timing);
   Object.assign(page, { panel, starts });
-  if (code) {
-    starts.start = start;
-    panel.setCode(code);
+  // With new weights the same image has another code; a code that was slid to stays.
+  if (before?.isUnmoved && before.start.row !== undefined) await starts.fromRow(before.start.row);
+  else if (before) {
+    starts.start = before.start;
+    panel.setCode(before.code);
   } else if (page.latents.rows) await starts.fromRow(firstRow(page.latents.rows));
   else await starts.prior();
 }
@@ -159,7 +164,7 @@ function settingsSection(run) {
 }
 
 /** Look at a run again and again while it may change, and redraw what did. */
-function follow(page, { header, curves, scores, guard, showWeights }) {
+function follow(page, { header, bench, curves, scores, guard, showWeights }) {
   const live = document.getElementById("live");
   const isLive = () => ["running", "new", "interrupted"].includes(page.run.state);
   const say = () => fill(live, page.run.state === "running" ? "● live" : "");
@@ -171,6 +176,9 @@ function follow(page, { header, curves, scores, guard, showWeights }) {
     try {
       const now = await getJson(page.address("/status.json"));
       const before = page.run;
+      // A slider that is held or a name that is being typed is not taken away; the next look will do.
+      const isInUse = bench.querySelector(":active, .name:focus");
+      if (isInUse) now.weights_version = before.weights_version;
       page.run = { ...before, ...now };
       if (now.state !== before.state || now.step !== before.step) drawHeader(header, page.run);
       if (now.curves_version !== before.curves_version) await guard(curves, () => drawCurves(curves, page));

@@ -10,6 +10,7 @@ export class Starts {
     this.source = source;
     this.start = null;
     this.seed = 0;
+    this.turn = 0;
     this.picture = h("img", { class: "original", alt: "Image that is started from", hidden: true });
     this.facts = h("p", { class: "facts" });
     this.said = h("div");
@@ -67,9 +68,16 @@ export class Starts {
     if (this.start) this.panel.setCode(this.start.code);
   }
 
+  /** Whether the latents are where the last start put them. */
+  get isUnmoved() {
+    return this.start !== null && this.start.code.every((value, i) => value === this.panel.code[i]);
+  }
+
   async #begin(find, what) {
+    const turn = ++this.turn;
     try {
       const start = await find();
+      if (turn !== this.turn) return; // something else was asked for meanwhile
       this.start = start;
       fill(this.said);
       this.picture.hidden = !start.picture;
