@@ -37,6 +37,11 @@ export class Decoder {
     return result;
   }
 
+  /** Give the memory back, after what is being decoded. */
+  release() {
+    this.turn = this.turn.then(() => this.session.release());
+  }
+
   async #decode(codes, count) {
     const length = codes.length / count;
     if (this.takesMany || count === 1) return this.#run(codes, count, length);

@@ -24,7 +24,8 @@ function measured(name, asked) {
 
 /** Say how long the last image and grid took, from the wish to the picture. */
 export function showTimings(place) {
-  setInterval(() => {
+  const timer = setInterval(() => {
+    if (!place.isConnected) clearInterval(timer); // the panel was drawn anew
     const last = (name) => performance.getEntriesByName(name).at(-1)?.duration;
     const [image, grid] = [last("unweave image"), last("unweave grid")];
     if (grid !== undefined) place.textContent = `image ${image.toFixed(1)} ms · grid ${grid.toFixed(0)} ms`;

@@ -76,7 +76,9 @@ async function drawBench(place, page) {
     return;
   }
   const before = page.panel && { code: page.panel.code, start: page.starts.start, isUnmoved: page.starts.isUnmoved };
-  page.decoder = await loading;
+  const decoder = await loading;
+  page.decoder?.release();
+  page.decoder = decoder;
   const panel = new LatentsPanel({
     latents: page.latents, decoder: page.decoder,
     rename: (latent, name) => post(address("/name"), JSON.stringify({ latent, name })),
