@@ -12,7 +12,8 @@ export function linePlot(title, lines, { xLabel = "step", legend = lines.length 
     const color = line.color ?? COLORS[i % COLORS.length];
     if (line.x.length === 1) return svg("circle", { cx: frame.x(line.x[0]), cy: frame.y(line.y[0]), r: 3, fill: color });
     const points = line.x.flatMap((x, j) => (line.y[j] === null ? [] : [`${frame.x(x).toFixed(1)},${frame.y(line.y[j]).toFixed(1)}`]));
-    return svg("polyline", { class: "line", points: points.join(" "), stroke: color },
+    const dashes = i < COLORS.length ? null : "5 3"; // colours come round again
+    return svg("polyline", { class: "line", points: points.join(" "), stroke: color, "stroke-dasharray": dashes },
       svg("title", {}, line.label));
   });
   return figure(title, frame, paths, { xLabel, legend: legend ? lines : [] });
@@ -20,9 +21,10 @@ export function linePlot(title, lines, { xLabel = "step", legend = lines.length 
 
 /** Points: x, y, and a class each. */
 export function scatterPlot(title, x, y, { classes = null, labels = [], xLabel, xLabels = null }) {
-  const frame = scales(x, y, xLabels);
   // Whole numbers would stand on each other; each is moved aside by a share that its order gives.
   const whole = x.every(Number.isInteger);
+  const sides = whole && x.length ? [Math.min(...x) - 0.3, Math.max(...x) + 0.3] : [];
+  const frame = scales([...x, ...sides], y, xLabels);
   const room = whole ? 0.32 : 0;
   const points = x.map((value, i) => svg("circle", {
     cx: frame.x(value + room * (((i * 0.618034) % 1) - 0.5)).toFixed(1), cy: frame.y(y[i]).toFixed(1), r: 1.7,
@@ -39,10 +41,7 @@ function figure(title, frame, marks, { xLabel, legend }) {
     svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": title },
       svg("rect", { class: "frame", x: LEFT, y: TOP, width: WIDTH - LEFT - RIGHT, height: HEIGHT - TOP - BOTTOM }),
       frame.yTicks.map(([at, text]) => svg("text", { x: LEFT - 5, y: frame.y(at) + 4, "text-anchor": "end" }, text)),
-      frame.xTicks.map(([at, text], i, all) => svg("text", {
-        x: frame.x(at), y: HEIGHT - BOTTOM + 14,
-        "text-anchor": all.length < 2 ? "middle" : i === 0 ? "start" : i === all.length - 1 ? "end" : "middle",
-      }, text)),
+      frame.xTicks.map(([at, text]) => svg("text", { x: frame.x(at), y: HEIGHT - BOTTOM + 14, "text-anchor": "middle" }, text)),
       svg("text", { x: middle, y: HEIGHT - 3, "text-anchor": "middle" }, xLabel),
       marks),
     legend.length ? h("ul", { class: "legend" }, legend.map((line, i) =>
