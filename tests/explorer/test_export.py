@@ -58,7 +58,9 @@ def test_every_script_is_inside_and_imports_only_what_is(exported):
     inside = json.loads(text)["imports"]
     for name, path in page_files.FILES.items():
         if path.suffix == ".js":
-            for wanted in re.findall(r'(?:from|import) ?\(?"([^"]+)"', path.read_text()):
+            for wanted in re.findall(
+                r'(?:^import .* from |import\()"([^"]+)"', path.read_text(), re.M
+            ):
                 assert wanted in inside, f"{name} imports {wanted}"
 
 
