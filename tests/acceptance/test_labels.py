@@ -93,9 +93,9 @@ def judge_classes(name: str, make, steps: int, tmp_path, verdict) -> None:
 
 def test_m2(tmp_path, verdict):
     def make(seed: int) -> M2:
-        return M2(latent_dim=2, labels=LABELS, label_seed=seed, **FAST)
+        return M2(latent_dim=3, labels=LABELS, label_seed=seed, **FAST)
 
-    judge_classes("m2", make, 2000, tmp_path, verdict)
+    judge_classes("m2", make, 1500, tmp_path, verdict)
 
 
 def test_aae_semi_supervised(tmp_path, verdict):
@@ -135,11 +135,11 @@ def test_i_vae(tmp_path, verdict):
     segments = load_data("segments")
     rows = np.random.default_rng(0).choice(len(segments), size=5000, replace=False)
     points, sources = segments.images(rows), segments.factors(rows)
-    settings = {"latent_dim": 5, "pixel_scale": 0.003, "optimizer": Adam(3e-3, decay_steps=6000)}
+    settings = {"latent_dim": 5, "pixel_scale": 0.01, "optimizer": Adam(1e-2, decay_steps=8000)}
     method = IVAE(**settings)
     plain = VAE(likelihood="gaussian", **settings)
     runs = [
-        train_on(segments, m, tmp_path / f"run{i}", 6000, 0, MLP64(hidden=100))
+        train_on(segments, m, tmp_path / f"run{i}", 8000, 0, MLP64(hidden=64))
         for i, m in enumerate((method, plain))
     ]
     u = torch.from_numpy(method.supervision.values(segments, rows))

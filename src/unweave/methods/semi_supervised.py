@@ -113,8 +113,8 @@ class Twin(Method):
         if self.label_loss not in LEARNING:
             return players
         name = owner_of_encoder(players)
-        owns, optimizer = players[name]
-        return players | {name: Player((*owns, "label_head"), optimizer)}
+        owner = players[name]
+        return players | {name: owner._replace(owns=(*owner.owns, "label_head"))}
 
     def turns(self, nets: Networks, batch: LabelledBatch, step: int) -> Iterator[Turn]:
         owner = owner_of_encoder(self.players)
