@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch.nn import Parameter
@@ -20,10 +21,14 @@ class Adam:
     """Decay of the running means of the gradient and of its square."""
     weight_decay: float = 0.0
     """Decoupled weight decay (AdamW)."""
+    decay_biases: bool = True
+    """Whether biases and scales, which have one axis, decay as well."""
     warmup_steps: int = 0
     """Steps over which the learning rate rises from 0."""
     decay_steps: int = 0
     """Steps after which a half-cosine has brought the learning rate to 0; 0 for no decay."""
+    clip_value: float = 0.0
+    """Largest size of an entry of the gradient; a larger one is cut to it; 0 for any."""
     clip_norm: float = 0.0
     """Largest norm of the gradient; a larger one is scaled down to it; 0 for any."""
     skip_norm: float = 0.0
@@ -36,10 +41,22 @@ class Adam:
             )
         if self.clip_norm < 0 or self.skip_norm < 0:
             raise ConfigError("clip_norm and skip_norm must be 0 or more")
+        if self.weight_decay < 0 or self.clip_value < 0:
+            raise ConfigError("weight_decay and clip_value must be 0 or more")
 
     def build(self, *groups: Iterable[Parameter]) -> torch.optim.Optimizer:
-        """Return the optimizer of groups of weights; fused kernels where the device has them."""
-        parameters = [{"params": list(group)} for group in groups]
+        """Return the optimizer of groups of weights; fused kernels where the device has them.
+
+        Each of its groups knows by `part` which of the given ones it is of.
+        """
+        parameters: list[dict[str, Any]] = []
+        for part, group in enumerate(groups):
+            decaying, others = list(group), []
+            if not self.decay_biases:
+                others = [p for p in decaying if p.ndim <= 1]
+                decaying = [p for p in decaying if p.ndim > 1]
+            parameters += [{"params": decaying, "part": part}] if decaying else []
+            parameters += [{"params": others, "part": part, "weight_decay": 0.0}] if others else []
         fused = all(p.device.type in ("cpu", "cuda") for g in parameters for p in g["params"])
         kind = torch.optim.AdamW if self.weight_decay else torch.optim.Adam
         return kind(
@@ -62,6 +79,8 @@ class Adam:
 
     def tame(self, parameters: Sequence[Parameter]) -> bool:
         """Clip the gradients; return whether the update should be made."""
+        if self.clip_value:
+            torch.nn.utils.clip_grad_value_(parameters, self.clip_value)
         if not (self.clip_norm or self.skip_norm):
             return True
         norm = torch.nn.utils.clip_grad_norm_(parameters, self.clip_norm or math.inf)

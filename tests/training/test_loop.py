@@ -288,3 +288,12 @@ def test_config_json_tells_how_to_repeat_the_run(toy, tmp_path):
     assert content["settings"]["architecture"]["name"] == "conv_any"
     assert content["versions"]["torch"] == version("torch")
     assert RunFolder(tmp_path / "run").read_config()[0].method == VAE(latent_dim=3)
+
+
+def test_the_loop_cuts_gradients(toy, tmp_path):
+    """Gradients cut far below Adam's ε of 1e-8 move nothing."""
+    still = VAE(latent_dim=3, optimizer=Adam(1e-3, clip_value=1e-15))
+    start = loop.make_networks(config(method=still), toy).state_dict()
+    run = loop.start(config(method=still), toy, tmp_path / "run", QUIET)
+    for key, tensor in run.nets.state_dict().items():
+        torch.testing.assert_close(tensor, start[key], atol=1e-8, rtol=0)

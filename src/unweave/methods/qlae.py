@@ -8,14 +8,15 @@ q_j the one nearest to e_j,
     codebook      λ_q mean_j (sg e_j - q_j)²
 
 The decoder sees q; its gradient passes straight through to e. Strong weight
-decay is part of the method.
+decay is part of the method: with learning rate r and decay w, weights that get no
+gradient are gone after some 1/(r w) steps, a twentieth of the paper's 200,000.
+Set w against the steps of a shorter run.
 
 Its pixels are averaged, unlike those of every other method here, since weight
 decay is set against that scale; the recorded reconstruction is the sum.
 
-Differs from the paper: gradients are not clipped, weight decay also reaches
-biases, and the networks are those of `--architecture`, which have no instance
-normalisation.
+Differs from the paper: the networks are those of `--architecture`, which have no
+instance normalisation.
 """
 
 from collections.abc import Iterator
@@ -57,10 +58,11 @@ class QLAE(Autoencoder):
     """λ_q, weight of moving values to the encoder's outputs. Paper: 0.01."""
     lambda_commitment: float = 0.01
     """λ_c, weight of keeping the encoder's outputs at values. Paper: 0.01."""
-    optimizer: Adam = Adam(1e-3, weight_decay=0.1)
-    """How encoder and decoder are updated. Paper: 1e-3, weight decay 0.1 (0.001 on MPI3D)."""
-    codebook_optimizer: Adam = Adam(1e-3)
-    """How the values are updated; they do not decay. Paper: 1e-3."""
+    optimizer: Adam = Adam(1e-3, weight_decay=0.1, decay_biases=False, clip_value=1.0)
+    """How encoder and decoder are updated. Paper: 1e-3, weight decay 0.1 (0.001 on MPI3D)
+    of weights but not of biases, gradients cut at 1."""
+    codebook_optimizer: Adam = Adam(1e-3, clip_value=1.0)
+    """How the values are updated; they do not decay. Paper: 1e-3, gradients cut at 1."""
 
     main_knob = "values"
 

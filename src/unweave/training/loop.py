@@ -67,8 +67,8 @@ class PlayerOptimizer:
 
     def lower(self, loss: Loss, step: int) -> None:
         """Make one update, unless the settings say to skip it."""
-        for group, speed in zip(self.optimizer.param_groups, self.speeds, strict=True):
-            group["lr"] = speed * self.settings.rate_at(step)
+        for group in self.optimizer.param_groups:
+            group["lr"] = self.speeds[group["part"]] * self.settings.rate_at(step)
         self.optimizer.zero_grad(set_to_none=True)
         loss.total.backward(inputs=self.parameters)  # no gradient reaches other networks
         if self.settings.tame(self.parameters):
