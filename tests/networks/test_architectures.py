@@ -15,6 +15,7 @@ from unweave.errors import ConfigError
 from unweave.networks import Architecture, architecture_for, architecture_named
 from unweave.networks.conv64 import Conv64
 from unweave.networks.conv_any import ConvAny
+from unweave.networks.mlp64 import MLP64
 from unweave.networks.quick64 import Quick64
 
 NAMES = catalog.names("unweave.networks")
@@ -151,6 +152,8 @@ def test_mlp64_has_relu_before_and_tanh_after_the_code():
     assert [m.out_features for m in decoder if isinstance(m, nn.Linear)] == [1200, 1200, 1200, 4096]
     assert sum(isinstance(m, nn.ReLU) for m in encoder) == 2
     assert sum(isinstance(m, nn.Tanh) for m in decoder) == 3
+    fast = MLP64(hidden=8, decoder_activation="relu").decoder(10, (1, 64, 64))
+    assert [type(m) for m in fast if not isinstance(m, nn.Linear)] == [nn.ReLU] * 3 + [nn.Unflatten]
 
 
 def test_burgess64_has_32_channels_throughout():
