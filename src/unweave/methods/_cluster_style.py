@@ -32,15 +32,17 @@ class ClusterStyleAutoencoder(Autoencoder):
     """A cluster y and a style z, each matched to its prior by its own judge."""
 
     adversarial_weight: Schedule = constant(5.0)
-    """Weight w of fooling the discriminators, against pixels that are summed."""
+    """Weight w of fooling the discriminators, against pixels that are summed. Paper: a step of
+    its own, with no weight."""
     temperature: float = 1.0
-    """Temperature of the relaxation through which gradients reach the drawn cluster."""
+    """Temperature of the relaxation through which gradients reach the drawn cluster. Paper:
+    none, the cluster is a softmax there."""
     discriminator_width: int = 1000
     """Units of each hidden layer of the discriminators. Paper: 1000."""
     discriminator_depth: int = 2
     """Hidden layers of the discriminators. Paper: 2."""
     discriminator_optimizer: Adam = Adam(1e-4, betas=(0.5, 0.9))
-    """How the discriminators are updated."""
+    """How the discriminators are updated. Paper: SGD with momentum; a public port: Adam, 1e-4."""
 
     has_swap = True
 

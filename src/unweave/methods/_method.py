@@ -56,9 +56,9 @@ class Method(ABC):
     """Hyper-parameters and formulas of one paper."""
 
     latent_dim: int = 10
-    """Number of dimensions of the code."""
+    """Number of dimensions of the code. Papers: 10 on dSprites."""
     optimizer: Adam = Adam()
-    """How the networks are updated."""
+    """How the networks are updated. The large study: learning rate 1e-4, betas 0.9 and 0.999."""
 
     main_knob: ClassVar[str] = ""
     """The setting that matters most."""

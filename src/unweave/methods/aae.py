@@ -41,13 +41,14 @@ class AAE(Autoencoder):
     encoder: Literal["deterministic", "gaussian"] = "deterministic"
     """Whether a code is a point or drawn around one. Paper: deterministic."""
     adversarial_weight: Schedule = constant(5.0)
-    """Weight w of fooling the discriminator, against pixels that are summed."""
+    """Weight w of fooling the discriminator, against pixels that are summed. Paper: a step of its
+    own, with no weight."""
     discriminator_width: int = 1000
     """Units of each hidden layer of the discriminator. Paper: 1000."""
     discriminator_depth: int = 2
     """Hidden layers of the discriminator. Paper: 2."""
     discriminator_optimizer: Adam = Adam(1e-4, betas=(0.5, 0.9))
-    """How the discriminator is updated."""
+    """How the discriminator is updated. Paper: SGD with momentum; a public port: Adam, 1e-4."""
 
     main_knob = "adversarial_weight"
 

@@ -23,9 +23,10 @@ class AnnealedVAE(GaussianVAE):
     gamma: Schedule = constant(1000.0)
     """Weight of the distance between KL and capacity. Paper: 1000."""
     capacity: Schedule = Schedule(0.0, 25.0, 100_000)
-    """Capacity C in nats. Paper: 0 to 25 over 100,000 steps on dSprites."""
+    """Capacity C in nats. Paper: 0 to 25 over 100,000 steps on dSprites; the large study: to 5,
+    10, 25, 50, 75 or 100."""
     per_image: bool = False
-    """Whether each image's KL, not the batch mean, is held at the capacity."""
+    """Whether each image's KL, not the batch mean, is held at the capacity. The large study: no."""
 
     main_knob = "capacity"
 

@@ -23,7 +23,7 @@ from unweave.schedules import Schedule, constant
 class BetaVAE(GaussianVAE):
     beta: Schedule = constant(4.0)
     """Weight of the KL term; 0:4:10000 warms it up over 10,000 steps. Paper: 4 on dSprites,
-    5 on chairs, 20 on faces, 250 on CelebA."""
+    5 on chairs, 20 on faces, 250 on CelebA; the large study: 1 to 16."""
     beta_norm: Schedule | None = None
     """β·latent_dim/pixels, given instead of beta; 0.0098 is β = 4 on dSprites."""
 

@@ -27,7 +27,7 @@ from unweave.schedules import Schedule, constant
 @dataclass(frozen=True, kw_only=True)
 class DIPVAE(GaussianVAE):
     form: Literal["I", "II"] = "II"
-    """Whether the covariance is that of the means (I) or of the sampled codes (II)."""
+    """Whether the covariance is that of the means (I) or of the sampled codes (II). Paper: both."""
     lambda_od: Schedule = constant(10.0)
     """Weight of the covariances off the diagonal. The large study: 1 to 50."""
     lambda_d: Schedule | None = None

@@ -36,12 +36,12 @@ from unweave.tensors import Latents, Scalar
 @dataclass(frozen=True, kw_only=True)
 class InfoVAE(GaussianAutoencoder):
     alpha: float = 0.0
-    """How far the KL of each code is dropped: 0 keeps it, 1 drops it, as the MMD-VAE does."""
+    """How far the KL of each code is dropped: 0 keeps it, 1 drops it. Paper: 1 for the MMD-VAE."""
     lambda_prior: float = 100.0
     """λ, weight of the match to the prior. A fork of the authors' code: 50 on MNIST; try 10
     to 1000 for mmd, 100 and more for stein, 1 to 50 for adversarial."""
     divergence: Literal["mmd", "stein", "adversarial"] = "mmd"
-    """How codes are compared with the prior."""
+    """How codes are compared with the prior. Paper: all three."""
     kernel: Literal["rbf", "imq"] = "rbf"
     """Kernel of mmd. Paper: rbf; imq has heavier tails, which reach far codes."""
     discriminator_width: int = 1000

@@ -52,12 +52,16 @@ class Codebook(nn.Module):
 
 @dataclass(frozen=True, kw_only=True)
 class QLAE(Autoencoder):
+    latent_dim: int = 10
+    """Number of dimensions of the code. Paper: twice as many as there are factors."""
     values: int = 10
     """How many values each dimension can take. Paper: 10."""
     lambda_quantization: float = 0.01
-    """λ_q, weight of moving values to the encoder's outputs. Paper: 0.01."""
+    """λ_q, weight of moving values to the encoder's outputs. Paper: 0.01; the authors' fixed
+    settings for dSprites: 0.001."""
     lambda_commitment: float = 0.01
-    """λ_c, weight of keeping the encoder's outputs at values. Paper: 0.01."""
+    """λ_c, weight of keeping the encoder's outputs at values. Paper: 0.01; the authors' fixed
+    settings for dSprites: 0.001."""
     optimizer: Adam = Adam(1e-3, weight_decay=0.1, decay_biases=False, clip_value=1.0)
     """How encoder and decoder are updated. Paper: 1e-3, weight decay 0.1 (0.001 on MPI3D)
     of weights but not of biases, gradients cut at 1."""
