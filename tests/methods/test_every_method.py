@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 
-from unweave import catalog, devices, workflows
+from unweave import catalog, devices, views, workflows
 from unweave.cli._output import paper_of
 from unweave.config import Machine, Train, from_json, to_json
 from unweave.errors import ConfigError
@@ -239,3 +239,17 @@ def test_a_method_trains_on_color_images_of_odd_size(name, quiet, tmp_path):
 def test_unknown_method_names_the_nearest():
     with pytest.raises(ValueError, match="Did you mean 'beta_vae'"):
         method_named("betavae")
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_every_method_can_be_looked_at(name, toy):
+    run, _ = set_up(name, toy)
+    run.config.method.fit(run.nets, toy, 0)
+    codes = views.sample_codes(run, 64)
+    assert np.isfinite(codes.codes).all()
+    assert sorted(views.kl_per_dimension(run, codes).order) == list(range(run.latent_dim))
+    assert all(warned.message for warned in views.warnings(run, codes).warnings)
+    if run.has_decoder:
+        shown = views.traversals(run, latents=[0], steps=2, codes=codes).images
+        assert shown.shape == (1, 2, *toy.image_shape)
+        assert 0 <= shown.min() <= shown.max() <= 1

@@ -74,7 +74,7 @@ def rank_agreement(comparison: Comparison) -> Drawing:
     axes.tick_params(length=0)
     for (line, column), value in np.ndenumerate(view.correlation):
         text = f"{value:.2f}" if np.isfinite(value) else "–"
-        ink = "white" if np.isfinite(value) and abs(value) > 0.75 else "black"
+        ink = "white" if np.isfinite(value) and abs(value) > 0.55 else "black"
         axes.text(column, line, text, ha="center", va="center", color=ink, fontsize=7.5)
     axes.set_title("rank correlation of metrics over runs (Spearman)")
     drawing.colorbar(image, ax=axes, fraction=0.05, pad=0.02)

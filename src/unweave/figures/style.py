@@ -68,11 +68,16 @@ class Drawing(Figure):
             )
         write_atomically(path, self.content(suffix))
 
-    def content(self, format: str = "png", dpi: int = 150) -> bytes:
-        """Return the file's bytes, the same for the same figure."""
+    def content(self, format: str = "png", dpi: int = 150, *, outlines: bool = False) -> bytes:
+        """Return the file's bytes, the same for the same figure.
+
+        The letters of an SVG are text, which can be edited, or with `outlines` shapes,
+        which look the same whatever fonts the reader has.
+        """
         file = io.BytesIO()
         no_date = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(format)
-        with matplotlib.rc_context(STYLE):
+        letters = {"svg.fonttype": "path" if outlines else "none"}
+        with matplotlib.rc_context(STYLE | letters):
             self.savefig(file, format=format, dpi=dpi, metadata=no_date)
         return file.getvalue()
 

@@ -1,7 +1,8 @@
-"""DCI: disentanglement, completeness and informativeness.
+"""DCI: does each code matter for one factor, and does one code hold each factor?
 
-C. Eastwood and C. Williams, ICLR 2018. A predictor of each factor k gives code j
-an importance R_jk ≥ 0. With P_jk = R_jk / Σ_k R_jk and P̃_jk = R_jk / Σ_j R_jk:
+Disentanglement, completeness and informativeness: C. Eastwood and C. Williams,
+ICLR 2018. A predictor of each factor k gives code j an importance R_jk ≥ 0. With
+P_jk = R_jk / Σ_k R_jk and P̃_jk = R_jk / Σ_j R_jk:
 
     D = Σ_j ρ_j (1 - H_K(P_j)),   ρ_j = Σ_k R_jk / Σ R,   entropies to base K
     C = Σ_k w_k (1 - H_D(P̃_k)),   entropies to base D

@@ -102,6 +102,8 @@ p { max-width: 46rem; }
 figure { margin: 1rem 0 1.5rem; }
 figcaption { font-size: .9rem; margin-top: .4rem; max-width: 46rem; }
 img { display: block; max-width: 100%; height: auto; }
+/* Narrow pages scroll what would be too small to read. */
+.plot img { max-width: max(100%, 34rem); }
 .pictures img { max-width: none; }
 @media (min-width: 900px) { .pictures img { max-width: 100%; } }
 .scroll { overflow-x: auto; }
@@ -110,9 +112,18 @@ table { border-collapse: collapse; font-size: .92rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .9rem .35rem 0;
   border-bottom: 1px solid var(--line); }
 th { font-weight: 600; white-space: nowrap; }
-table.numbers td:not(:first-child) { white-space: nowrap; font-variant-numeric: tabular-nums; }
+table.numbers td { white-space: nowrap; font-variant-numeric: tabular-nums; }
 table.scores td:nth-child(2) { white-space: nowrap; font-variant-numeric: tabular-nums; }
 table.scores td:nth-child(5) { min-width: 16rem; }
+@media (max-width: 700px) {
+  table.scores, table.scores tbody, table.scores tr, table.scores td { display: block; }
+  table.scores thead { display: none; }
+  table.scores tr { border-bottom: 1px solid var(--line); padding: .6rem 0; }
+  table.scores td { border: 0; padding: .05rem 0; }
+  table.scores td:nth-child(1), table.scores td:nth-child(2) { display: inline-block;
+    font-weight: 600; margin-right: 1rem; }
+  table.scores td:nth-child(3):not(:empty)::after { content: " is better"; }
+}
 .warnings { margin: 1rem 0; padding: .75rem 1rem .75rem 2.2rem; border: 1px solid #e2b873;
   border-left: 5px solid #E69F00; background: #fff9ec; border-radius: 4px; }
 .fine { margin: 1rem 0; padding: .75rem 1rem; border: 1px solid var(--line);
@@ -121,7 +132,7 @@ pre { background: #f6f8fa; border: 1px solid var(--line); border-radius: 4px; pa
   overflow-x: auto; font-size: .88rem; }
 code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
 details { margin: 1rem 0; } summary { cursor: pointer; color: var(--accent); padding: .25rem 0; }
-nav a { margin-right: 1rem; } a { color: var(--accent); }
+nav a { margin-right: 1rem; display: inline-block; } a { color: var(--accent); }
 @media print { .scroll { overflow: visible; } }
 """
 

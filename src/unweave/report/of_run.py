@@ -75,8 +75,8 @@ def drawn(make: Callable[[], Any], caption: Any, alternative: str) -> Html:
         return tag("p", f"No {alternative}: {error}", class_="soft")
     if isinstance(result, Drawing):
         width = round(float(result.get_figwidth()) * 100)
-        source = data_url(result.content("svg"), "image/svg+xml")
-        return figure(source, caption, alternative, width)
+        source = data_url(result.content("svg", outlines=True), "image/svg+xml")
+        return tag("div", figure(source, caption, alternative, width), class_="plot")
     return tag("div", figure(picture_url(result.picture), caption, alternative), class_="pictures")
 
 
