@@ -56,6 +56,7 @@ def test_the_page_holds_everything_and_asks_for_nothing(studied):
     assert "Does it &lt;work&gt; &amp; hold?" in text
     for words in (
         "Medians by arm",
+        "Over all settings of a method",
         "Beside published numbers",
         "0.21 ± 0.1",
         "not run",

@@ -149,6 +149,17 @@ def _medians(plan: Plan, done: StudyTable) -> Iterator[Block]:
         cells += [_middle(rows.column(c)) for c in extra]
         lines.append(cells)
     yield Cells(["arm", "seeds", *columns, *(c.replace("_", " ") for c in extra)], lines)
+    methods = list(dict.fromkeys(row["method"] for row in done.rows))
+    if len(methods) < len(done.arms()):
+        yield Text("Over all settings of a method:")
+        parts = {method: done.where(method=method) for method in methods}
+        yield Cells(
+            ["method", "runs", *columns],
+            [
+                [method, str(len(rows)), *(_shown(rows.column(m)) for m in columns)]
+                for method, rows in parts.items()
+            ],
+        )
     if max(len(rows) for rows in done.arms().values()) < 5:
         yield Text("With fewer than five seeds these intervals are too narrow.")
 
