@@ -264,7 +264,7 @@ LADDER = {
     PLAIN: plain_loop(),
     "+ allocator keeps large blocks": plain_loop(allocator=True),
     "+ channels_last, ReLU in place, fused Adam": plain_loop(allocator=True, channels_last=True),
-    "+ last layer as a matrix product": plain_loop(
+    "+ our layers": plain_loop(
         allocator=True, channels_last=True, our_layers=True
     ),
 }
