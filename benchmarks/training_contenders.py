@@ -264,9 +264,7 @@ LADDER = {
     PLAIN: plain_loop(),
     "+ allocator keeps large blocks": plain_loop(allocator=True),
     "+ channels_last, ReLU in place, fused Adam": plain_loop(allocator=True, channels_last=True),
-    "+ our layers": plain_loop(
-        allocator=True, channels_last=True, our_layers=True
-    ),
+    "+ our layers": plain_loop(allocator=True, channels_last=True, our_layers=True),
 }
 OURS = {"our loop, vae": conv64_loop("vae"), "our loop, beta_vae": conv64_loop("beta_vae")}
 ENCODING = {"plain encoding": measure_plain_encoding, "our encoding": measure_run_encoding}
