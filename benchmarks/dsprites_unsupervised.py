@@ -266,9 +266,9 @@ step; a dimension is active if its KL is above 0.01 nats.
 
 All: `{network}`, batch 64, 10 latents, Bernoulli likelihood, Adam with learning rate {rate} and
 betas 0.9 and 0.999. The papers' network is `conv64`; `quick64` sees about five times the images
-in the same time ([recipe](recipe.md)). Learning rates in the papers: 1e-4 in the study and for FactorVAE, 5e-4 for
-AnnealedVAE, 1e-3 for β-TCVAE. The other settings are those of the papers or lie in the grids of
-the study:
+in the same time ([recipe](recipe.md)). Learning rates in the papers: 1e-4 in the study and for
+FactorVAE, 5e-4 for AnnealedVAE, 1e-3 for β-TCVAE. The other settings are those of the papers or
+lie in the grids of the study:
 
 {settings}
 

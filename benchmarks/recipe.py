@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from unweave import devices
 from unweave.config import Train
@@ -35,7 +36,7 @@ from unweave.methods.annealed_vae import AnnealedVAE
 from unweave.methods.beta_tcvae import BetaTCVAE
 from unweave.methods.beta_vae import BetaVAE
 from unweave.metrics import mig
-from unweave.networks import Architecture
+from unweave.networks import Architecture, ImageShape, Networks
 from unweave.networks.conv64 import Conv64
 from unweave.networks.conv_any import ConvAny
 from unweave.networks.quick64 import Quick64
@@ -88,6 +89,35 @@ def at_quarter_scale(method: BetaTCVAE) -> BetaTCVAE:
     return replace(method, alpha=quarter, beta=beta, gamma=quarter)
 
 
+class Quick32(Quick64):
+    """quick64 for images of 32×32, in patches of 2×2: all but the patches is the same."""
+
+    def encoder(self, image_shape: ImageShape, outputs: int) -> nn.Module:
+        encoder = super().encoder((image_shape[0], 64, 64), outputs)
+        encoder[0] = nn.Conv2d(image_shape[0], self.channels[0], kernel_size=2, stride=2)
+        return encoder
+
+    def decoder(self, inputs: int, image_shape: ImageShape) -> nn.Module:
+        decoder = super().decoder(inputs, (image_shape[0], 64, 64))
+        decoder[-1] = nn.ConvTranspose2d(self.channels[0], image_shape[0], kernel_size=2, stride=2)
+        return decoder
+
+
+def grow(small: nn.Module, large: nn.Module) -> None:
+    """Give quick64 what quick32 has learnt, so that at first it codes and decodes the same.
+
+    A patch of 4×4 pixels is seen through the means of its 2×2 blocks; a decoded pixel
+    becomes four.
+    """
+    learnt = small.state_dict()
+    for name, wanted in large.state_dict().items():
+        if learnt[name].shape != wanted.shape:
+            learnt[name] = learnt[name].repeat_interleave(2, 2).repeat_interleave(2, 3)
+            if name.startswith("encoder"):
+                learnt[name] /= 4
+    large.load_state_dict(learnt)
+
+
 # Name → settings; the first are the field's habits.
 CANDIDATES: dict[str, Train] = {
     "β-VAE 4, conv64, batch 64, 1e-3": on_dsprites(beta_vae(4, 1e-3), Conv64(), 64),
@@ -111,6 +141,9 @@ CANDIDATES: dict[str, Train] = {
     "β-TCVAE 12, 32×32, batch 512, 4e-3": on_dsprites(
         at_quarter_scale(tcvae(12, 4e-3)), ConvAny(channels=(16, 32, 32), hidden=128), 512
     ),
+    "β-TCVAE 12, quick64, 32×32 then 64×64, batch 128, 2e-3": on_dsprites(
+        tcvae(12, 2e-3), Quick64(), 128
+    ),
 }
 
 
@@ -119,11 +152,23 @@ def half_size(data: FactorImages) -> FactorImages:
     channels, height, width = data.image_shape
 
     def block_means(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        blocks = data.pixels.gather(rows, rng)
-        return blocks.reshape(-1, channels, height // 2, 2, width // 2, 2).mean(axis=(3, 5))
+        images = data.pixels.gather(rows, rng)
+        lines = images[:, :, ::2] + images[:, :, 1::2]
+        return (lines[..., ::2] + lines[..., 1::2]) / 4
 
     pixels = FunctionPixels((channels, height // 2, width // 2), len(data), block_means)
     return FactorImages(data.name, pixels, data.factor_list)
+
+
+def stages_of(name: str) -> list[tuple[Train, FactorImages]]:
+    """Return settings and images of a candidate, for each equal part of its time."""
+    config, data = CANDIDATES[name], load_data("dsprites")
+    if "32×32 then 64×64" in name:
+        assert isinstance(config.method, BetaTCVAE)
+        method = at_quarter_scale(config.method)
+        first = replace(config, method=method, architecture=Quick32())
+        return [(first, half_size(data)), (config, data)]
+    return [(config, half_size(data) if "32×32" in name else data)]
 
 
 def processor_seconds(threads: int) -> float:
@@ -132,39 +177,51 @@ def processor_seconds(threads: int) -> float:
 
 
 def measure(
-    name: str, config: Train, data: FactorImages, seconds: float, threads: int
+    name: str, seed: int, seconds: float, threads: int, device: torch.device
 ) -> Iterator[dict[str, Any]]:
     """Train for a budget and yield what the code is worth on the way."""
-    device = devices.choose_device("cpu")
-    devices.tune_allocator()
-    devices.use_threads(threads)
-    nets = loop.make_networks(config, data)
-    devices.place(nets, device)
-    optimizers = {k: loop.PlayerOptimizer(p, nets) for k, p in config.method.players.items()}
-    run = Run(config, data.summary, nets, step=0, data=data)
+    stages = stages_of(name)
     spent, step = 0.0, 0
-    for part in range(1, MEASUREMENTS + 1):
-        began = processor_seconds(threads)
-        while spent + processor_seconds(threads) - began < seconds * part / MEASUREMENTS:
-            for turn in loop.step_turns(run, data, device, step):
-                optimizers[turn.player].lower(turn.loss, step)
-            step += 1
-        spent += processor_seconds(threads) - began
-        encoded = encode_run(run, rows=10_000)
-        mean, logvar = encoded.posterior or (encoded.codes, np.zeros_like(encoded.codes))
-        kl = 0.5 * (mean**2 + np.exp(logvar) - 1 - logvar).mean(axis=0)
-        score = mig(encoded.codes, encoded.factors)
-        yield {
-            "candidate": name,
-            "seed": config.seed,
-            "threads": threads,
-            "seconds": round(spent, 1),
-            "step": step,
-            "images": step * config.batch_size,
-            "mig": round(score.value, 4),
-            "elbo": round(encoded.terms["elbo"], 2),
-            "active": int((kl > 0.01).sum()),
-        }
+    nets: Networks | None = None
+    for index, (settings, data) in enumerate(stages):
+        config = replace(settings, seed=seed)
+        learnt, nets = nets, loop.make_networks(config, data)
+        devices.place(nets, device)
+        if learnt is not None:
+            grow(learnt, nets)
+        players = config.method.players
+        optimizers = {key: loop.PlayerOptimizer(player, nets) for key, player in players.items()}
+        run = Run(config, data.summary, nets, step=0, data=data)
+        entered = step
+        parts = MEASUREMENTS // len(stages)
+        for part in range(index * parts + 1, (index + 1) * parts + 1):
+            began = processor_seconds(threads)
+            while spent + processor_seconds(threads) - began < seconds * part / MEASUREMENTS:
+                for turn in loop.step_turns(run, data, device, step):
+                    # Each stage warms up anew.
+                    optimizers[turn.player].lower(turn.loss, step - entered)
+                step += 1
+            spent += processor_seconds(threads) - began
+            yield {
+                "candidate": name,
+                "seed": seed,
+                "threads": threads,
+                "seconds": round(spent, 1),
+                "step": step,
+                "images": step * config.batch_size,
+            } | worth(run)
+
+
+def worth(run: Run) -> dict[str, Any]:
+    """Return what the code of a run is worth."""
+    encoded = encode_run(run, rows=10_000)
+    mean, logvar = encoded.posterior or (encoded.codes, np.zeros_like(encoded.codes))
+    kl = 0.5 * (mean**2 + np.exp(logvar) - 1 - logvar).mean(axis=0)
+    return {
+        "mig": round(mig(encoded.codes, encoded.factors).value, 4),
+        "elbo": round(encoded.terms["elbo"], 2),
+        "active": int((kl > 0.01).sum()),
+    }
 
 
 def read(path: Path) -> list[dict[str, Any]]:
@@ -245,11 +302,10 @@ def main() -> None:
         return
     if arguments.one:
         name, seed = arguments.one
-        config = replace(CANDIDATES[name], seed=int(seed))
-        data = load_data("dsprites")
-        if "32×32" in name:
-            data = half_size(data)
-        for line in measure(name, config, data, arguments.seconds, arguments.threads):
+        device = devices.choose_device("cpu")
+        devices.tune_allocator()
+        devices.use_threads(arguments.threads)
+        for line in measure(name, int(seed), arguments.seconds, arguments.threads, device):
             print(json.dumps(line, ensure_ascii=False), flush=True)
         return
     known = {(line["candidate"], line["seed"]) for line in read(arguments.out)}
