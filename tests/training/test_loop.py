@@ -121,6 +121,23 @@ def test_a_stop_comes_between_steps_and_is_a_keyboard_interrupt(toy, tmp_path):
     assert signal.getsignal(signal.SIGINT) is before
 
 
+class StopAtOnce(loop.Watcher):
+    """Presses Ctrl-C before the first step, where nothing listens yet."""
+
+    def started(self, run, first_step):
+        raise KeyboardInterrupt
+
+
+def test_a_stop_before_the_first_step_says_how_to_go_on(toy, tmp_path):
+    folder = tmp_path / "run"
+    with pytest.raises(Stopped, match=f"unweave resume {folder}"):
+        loop.start(config(), toy, folder, QUIET, [StopAtOnce()])
+    assert RunFolder(folder).status()["state"] == "interrupted"
+    with pytest.raises(Stopped, match=f"unweave resume {folder}"):
+        loop.resume(folder, toy, QUIET, [StopAtOnce()])
+    assert loop.resume(folder, toy, QUIET).step == config().steps
+
+
 def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(toy, tmp_path):
     whole = loop.start(config(steps=6), toy, tmp_path / "whole", QUIET)
     loop.start(config(steps=4), toy, tmp_path / "run", QUIET)

@@ -113,5 +113,8 @@ def _report(path: Path, bad: dict[str, str], count: int, options: DataOptions) -
     if len(bad) == count:
         raise DataError(found)
     if options.bad_images == "refuse":
-        raise DataError(f"{found}. Remove them, or leave them out with bad_images 'skip'")
+        raise DataError(
+            f"{found}. Remove them, or leave them out: --bad-images skip, "
+            "or bad_images='skip' from Python"
+        )
     log.warning("%s. They are left out", found)

@@ -90,8 +90,9 @@ def start(
     check(config, data)
     devices.choose_device(machine.device)
     run_folder = RunFolder(folder)
-    run_folder.create(config, data.summary)
-    return _train(config, data, run_folder, machine, watchers, resumed=False)
+    with _told_how_to_go_on(run_folder):
+        run_folder.create(config, data.summary)
+        return _train(config, data, run_folder, machine, watchers, resumed=False)
 
 
 def resolved(config: Train, data: FactorImages) -> Train:
@@ -133,7 +134,8 @@ def resume(
     if steps is not None and steps != config.steps:
         config = replace(config, steps=steps)
         run_folder.write_config(config, data.summary)
-    return _train(config, data, run_folder, machine, watchers, resumed=True)
+    with _told_how_to_go_on(run_folder):
+        return _train(config, data, run_folder, machine, watchers, resumed=True)
 
 
 def make_networks(config: Train, data: FactorImages) -> Networks:
@@ -294,6 +296,19 @@ def _plain(optimizers: dict[str, PlayerOptimizer]) -> dict[str, torch.optim.Opti
 
 def _cuda(device: torch.device) -> list[torch.device]:
     return [device] if device.type == "cuda" else []
+
+
+@contextmanager
+def _told_how_to_go_on(folder: RunFolder) -> Iterator[None]:
+    """Name the way back if a run is interrupted outside its steps, or at once within one."""
+    try:
+        yield
+    except Stopped:
+        raise
+    except KeyboardInterrupt as interrupt:
+        if not folder.exists():
+            raise
+        raise Stopped(f"interrupted; go on with: unweave resume {folder.path}") from interrupt
 
 
 @contextmanager
