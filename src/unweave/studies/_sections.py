@@ -300,7 +300,8 @@ def choosing(
     yield Cells(header, lines)
     yield Text(
         "ρ: Spearman's rank correlation with the true score. udr compares a run with the other "
-        "seeds of its arm, model_centrality with the runs of all arms."
+        "seeds of its arm, model_centrality with runs of all arms: of many runs those at even "
+        "distances, as each pair costs an encoding."
     )
     yield from pictures
 
