@@ -100,6 +100,33 @@ def full_grid(sizes: tuple[int, ...]) -> NDArray[np.int64]:
     return np.indices(sizes).reshape(len(sizes), -1).T
 
 
+class FullGrid:
+    """A data set whose image of a row is its factors, which an encoder turns into codes."""
+
+    factor_names = ("shape", "scale", "orientation", "x", "y")
+
+    def __init__(self, sizes: tuple[int, ...] = SIZES) -> None:
+        self.factor_sizes = sizes
+        self.grid = full_grid(sizes)
+        self.encoded = 0
+
+    def __len__(self) -> int:
+        return len(self.grid)
+
+    def factors(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the factors of rows."""
+        return self.grid[rows]
+
+    def images(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
+        """Return factors in the shape of images."""
+        self.encoded += len(rows)
+        return self.grid[rows].astype(np.float32)[:, :, None, None]
+
+    def rows_of(self, factors: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the rows that have these factors."""
+        return np.ravel_multi_index(tuple(np.asarray(factors).T), self.factor_sizes)
+
+
 def posterior(deviation: float) -> Posterior:
     """Return posteriors around perfect means, and one latent that equals its prior."""
     factors = full_grid(SMALL_SIZES)

@@ -9,6 +9,7 @@ from representations import full_grid, posterior, representation
 from unweave import metrics
 from unweave.errors import ConfigError, DataError
 from unweave.metrics.kl_decomposition import stratified_log_weights
+from unweave.metrics.mig_sampled import axis_alignment
 
 GRID = full_grid((3, 4, 5))
 EXACT = 1e-9
@@ -253,6 +254,58 @@ def test_predictions_that_follow_the_sensitive_factor_are_unfair() -> None:
     # Predictions of factor 0 are its twin's value: ½ Σ |δ - ¼| = ¾, less what chance gives.
     assert distance[0, 1] == pytest.approx(0.75, abs=0.1)
     assert distance[0, 2] < 0.03
+
+
+def test_a_walk_along_one_code_is_flat_and_a_diagonal_one_is_not() -> None:
+    assert metrics.flatness(GRID.astype(float), GRID).value == pytest.approx(1, abs=EXACT)
+    twice = np.concatenate([GRID, GRID], axis=1).astype(float)
+    score = metrics.flatness(twice, GRID)
+    assert score.value == pytest.approx(np.sqrt(0.5), abs=EXACT)
+    np.testing.assert_allclose(score.details["flatness_l2_per_factor"], 1)
+    np.testing.assert_allclose(score.details["width_l1_per_factor"], [4, 6, 8])
+    assert metrics.flatness(np.zeros(GRID.shape), GRID).value == 0
+
+
+def test_a_circle_is_walked_without_the_step_that_closes_it() -> None:
+    angles = np.arange(8)[:, None]
+    codes = np.concatenate([np.sin(angles * np.pi / 4), np.cos(angles * np.pi / 4)], axis=1)
+    details = metrics.flatness(codes, angles).details
+    assert details["width_l2_per_factor"][0] == pytest.approx(2)
+    assert details["length_l2_per_factor"][0] == pytest.approx(7 * 2 * np.sin(np.pi / 8))
+
+
+def test_components_of_codes_turned_by_45_degrees_are_linear_but_not_on_an_axis() -> None:
+    straight = metrics.factored_components(GRID.astype(float), GRID, traversals=64).details
+    for part in ("axis_ratio", "linear_ratio", "axis_alignment", "rank_correlation_along_factors"):
+        assert straight[part] == pytest.approx(1, abs=EXACT)
+    x, y, z = GRID.T.astype(float)
+    turned = metrics.factored_components(np.stack([x + y, x - y, z], axis=1), GRID, traversals=64)
+    # Two of three codes share the movement of x and of y: (1/2 - 1/3) / (1 - 1/3).
+    np.testing.assert_allclose(turned.details["axis_ratio_per_factor"], [0.25, 0.25, 1])
+    assert turned.value == pytest.approx(0.25 ** (2 / 3))
+    assert turned.details["linear_ratio"] == pytest.approx(1)
+
+
+def test_two_factors_in_one_code_lose_the_votes_of_one_of_them() -> None:
+    grid = full_grid((4, 4, 4, 4))
+    codes = grid.astype(float)
+    assert metrics.r_factor_vae_score(codes, grid).value == 1
+    merged = np.stack([codes[:, 0] * 4 + codes[:, 1], codes[:, 2], codes[:, 3]], axis=1)
+    for protocol, expected in (("kim2019", 3 / 4), ("carbonneau2022", 2 / 3)):
+        score = metrics.r_factor_vae_score(merged, grid, protocol=protocol, test_votes=5000)
+        assert score.value == pytest.approx(expected, abs=0.03)
+
+
+def test_axis_alignment_weighs_the_best_latent_against_all_others() -> None:
+    mutual = np.array([[1.0, 0.5, 0.0], [0.25, 0.3, 0.0], [0.1, 0.3, 0.0]])
+    np.testing.assert_allclose(axis_alignment(mutual), [0.65, 0, 0])
+
+
+@pytest.mark.parametrize("protocol", ["higgins2017", "locatello2019"])
+def test_differences_of_perfect_codes_name_the_shared_factor(protocol: str) -> None:
+    sizes = {"train_features": 300, "test_features": 200}
+    score = metrics.beta_vae_score(GRID.astype(float), GRID, protocol=protocol, **sizes)
+    assert score.value == 1
 
 
 def test_memory_does_not_grow_with_the_number_of_codes() -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import torch
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.linear_model import LogisticRegression
@@ -9,7 +10,7 @@ from sklearn.metrics import mutual_info_score, roc_auc_score
 from sklearn.svm import LinearSVC
 
 from unweave.metrics._information import measure_information
-from unweave.metrics._logistic import area_under_curve, fit_one_vs_rest
+from unweave.metrics._logistic import area_under_curve, fit_by_adagrad, fit_one_vs_rest
 from unweave.metrics._neighbours import neighbour_information
 from unweave.metrics._svm import fit_one_code
 from unweave.metrics._trees import boost, boost_each
@@ -67,6 +68,22 @@ def test_machine_on_one_code_is_liblinears(classes: int, scale: float) -> None:
         ours = ours[1:]
     np.testing.assert_allclose(ours[:, 0], model.coef_[:, 0], atol=1e-5)
     np.testing.assert_allclose(ours[:, 1], model.intercept_, atol=1e-5)
+
+
+def test_steps_of_adagrad_are_torchs() -> None:
+    rng = np.random.default_rng(0)
+    x, labels = rng.standard_normal((40, 3)), rng.integers(4, size=40)
+    ours = fit_by_adagrad(x, labels, 4, np.random.default_rng(3), steps=50, batch=10, rate=0.5)
+    layer = torch.nn.Linear(3, 4).double()
+    torch.nn.init.zeros_(layer.weight)
+    torch.nn.init.zeros_(layer.bias)
+    optimizer = torch.optim.Adagrad(layer.parameters(), lr=0.5)
+    for rows in np.random.default_rng(3).integers(40, size=(50, 10)):
+        optimizer.zero_grad()
+        scores = layer(torch.from_numpy(x[rows]))
+        torch.nn.functional.cross_entropy(scores, torch.from_numpy(labels[rows])).backward()
+        optimizer.step()
+    np.testing.assert_allclose(ours.scores(x), layer(torch.from_numpy(x)).detach(), atol=1e-6)
 
 
 def test_area_under_the_curve_counts_ties_as_half() -> None:

@@ -12,6 +12,10 @@ as well.
 
 `options` and `rows` are those of the source. Tests run smaller where that is as good;
 `make acceptance` runs all of them at the source's size.
+
+Where a source goes wrong its value is compared with an imitation of the fault
+(`imitations.py`), which the library has no part in. Ten values stay without a
+counterpart: they belong to four rotations that nobody recorded.
 """
 
 import functools
@@ -21,14 +25,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from representations import NAMES, posterior, representation
+from imitations import DEVIATION, IMITATIONS, SEEDS, study_table
+from representations import NAMES, SIZES, FullGrid, codes_of, posterior, representation
 
 from unweave import metrics
 from unweave.metrics import Score
 from unweave.tables import bin_equal_width
 
 STORED = json.loads((Path(__file__).parent / "golden_values.json").read_text(encoding="utf-8"))
-DEVIATION = {"post_perfect": 0.05, "post_noisy": 0.5}
+ON_GRID = ("flatness", "factored_components")
+"""Scores of traversals; their source takes them from the full grid."""
 SEED = 7
 SUMMARIES = {"mean": np.mean, "median": np.median}
 TRANSFORMS = {
@@ -70,6 +76,9 @@ def is_quick(group: Group) -> bool:
     return metric not in SECONDS_EACH or lasso or protocol == "do2020" or name == "merged"
 
 
+full_dsprites = functools.lru_cache(FullGrid)
+
+
 @functools.lru_cache(maxsize=4)
 def standard(name: str, rows: int, seed: int = SEED) -> Any:
     return representation(name, rows, seed)
@@ -94,6 +103,13 @@ def our_score(name: str, metric: str, options: dict[str, Any], rows: int, seed: 
         if metric == "jemmig":
             return function(given.mean, given.factors, logvar=given.logvar, **options)
         return function(given.mean, given.logvar, given.factors, seed=seed, **options)
+    if metric in ON_GRID:
+        noise = np.random.default_rng(seed)
+
+        def encode(images: Any) -> Any:
+            return codes_of(name, images[:, :, 0, 0].astype(np.int64), SIZES, noise)
+
+        return getattr(metrics, f"{metric}_of_model")(encode, full_dsprites(), seed=seed, **options)
     table = standard(name, rows, seed)
     codes, factors = table.codes, table.factors
     bins = options.pop("binned_by_caller", None)
@@ -146,12 +162,33 @@ def test_score_is_that_of_the_reference_at_its_size(group: Group) -> None:
     check(group, {})
 
 
-def test_every_value_left_out_has_a_reason() -> None:
-    assert all(row["reason"] not in (None, "", "UNMAPPED") for row in STORED["not_compared"])
+@pytest.mark.parametrize(
+    "row",
+    STORED["imitated"],
+    ids=lambda row: f"{row['representation']}-{row['source']}-{row['source_metric']}",
+)
+def test_value_of_a_source_that_goes_wrong_follows_from_its_fault(row: dict[str, Any]) -> None:
+    found = imitated(row["imitation"], row["representation"], json.dumps(row["options"]))
+    assert abs(found - row["value"]) <= row["tolerance"], (row, found)
+
+
+@functools.cache
+def imitated(imitation: str, name: str, options: str) -> float:
+    return IMITATIONS[imitation](name, **json.loads(options))
+
+
+def test_every_value_is_accounted_for() -> None:
+    assert len(STORED["compared"]) + len(STORED["imitated"]) + len(STORED["not_compared"]) == 855
+    assert {row["representation"] for row in STORED["not_compared"]} == {"udr_rotated"}
+    assert all(row["reason"] for row in STORED["not_compared"])
 
 
 def test_every_standard_representation_is_compared() -> None:
     assert set(NAMES) <= {row["representation"] for row in STORED["compared"]}
+
+
+def rotated(random: Any, codes: Any) -> list[Any]:
+    return [codes @ np.linalg.qr(random.standard_normal((5, 5)))[0] for _ in range(4)]
 
 
 def test_rotated_models_agree_less_than_permuted_ones() -> None:
@@ -160,15 +197,32 @@ def test_rotated_models_agree_less_than_permuted_ones() -> None:
     # The source's rotations are not known, but its four models must look like ours.
     source = {"lasso": 0.34028, "spearman": 0.3321}
     for protocol, value in source.items():
-        turned = [
-            metrics.udr(
-                [codes @ np.linalg.qr(rng.standard_normal((5, 5)))[0] for _ in range(4)],
-                protocol=protocol,
-            ).value
-            for _ in range(12)
-        ]
+        turned = [metrics.udr(rotated(rng, codes), protocol=protocol).value for _ in range(12)]
         assert abs(np.mean(turned) - value) <= 2 * np.std(turned)
         assert max(turned) < metrics.udr(models("udr_permuted_noisy"), protocol=protocol).value
+
+
+def test_there_are_rotations_that_give_all_values_of_the_rotated_models() -> None:
+    # Found among 3,000 seeds by the lasso's values alone. The ranks' values then follow,
+    # as they do for about half of the rotations that give the lasso's: both forms speak of
+    # the same models. It does not say that these are the source's rotations.
+    tables = [study_table("perfect", seed, rows=1_000, batch=10)[0] for seed in SEEDS]
+    scores = {
+        protocol: [
+            metrics.udr(rotated(np.random.RandomState(706), codes), protocol=protocol)
+            for codes in tables
+        ]
+        for protocol in ("lasso", "spearman")
+    }
+    for row in STORED["not_compared"]:
+        metric, _, part = row["source_metric"].partition("/")
+        of_protocol = scores[metric.removeprefix("udr_")]
+        if part == "mean_model_score":
+            found = np.mean([score.value for score in of_protocol])
+        else:
+            model = int(part.removeprefix("model_"))
+            found = np.mean([score.details["score_per_model"][model] for score in of_protocol])
+        assert abs(found - row["value"]) <= row["tolerance"], (row, found)
 
 
 @pytest.mark.parametrize("metric", ["dci", "explicitness", "modularity", "mig", "mig_sup"])

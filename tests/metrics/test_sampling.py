@@ -1,8 +1,10 @@
 """Scores by sampling: from a table, off the grid, and with the papers' own sampler."""
 
+from typing import Any
+
 import numpy as np
 import pytest
-from representations import codes_of, full_grid
+from representations import FullGrid, codes_of
 
 from unweave import metrics
 from unweave.errors import DataError
@@ -12,66 +14,50 @@ from unweave.tables import factor_table
 SIZES = (3, 4, 5, 4, 4)
 
 
-class FullGrid:
-    """A data set whose image of a row is its factors, which an encoder turns into codes."""
-
-    factor_sizes = SIZES
-    factor_names = ("shape", "scale", "orientation", "x", "y")
-
-    def __init__(self) -> None:
-        self.grid = full_grid(SIZES)
-        self.encoded = 0
-
-    def __len__(self) -> int:
-        return len(self.grid)
-
-    def factors(self, rows: np.ndarray) -> np.ndarray:
-        return self.grid[rows]
-
-    def images(self, rows: np.ndarray) -> np.ndarray:
-        self.encoded += len(rows)
-        return self.grid[rows].astype(np.float32)[:, :, None, None]
-
-    def rows_of(self, factors: np.ndarray) -> np.ndarray:
-        return np.ravel_multi_index(tuple(np.asarray(factors).T), SIZES)
-
-
 def turned(images: np.ndarray) -> np.ndarray:
     """Encode as rotated pairs without the last code: no sampling metric gives 0 or 1."""
     factors = images[:, :, 0, 0].astype(np.int64)
     return codes_of("rotated_pairs", factors, SIZES, np.random.default_rng(0))[:, :4]
 
 
-@pytest.mark.parametrize("name", ["beta_vae_score", "factor_vae_score", "unfairness"])
+OPTIONS = {
+    "beta_vae_score": {"train_features": 3000, "test_features": 2000},
+    "factor_vae_score": {"train_votes": 3000, "test_votes": 3000},
+    "factored_components": {"traversals": 200},
+    "flatness": {"traversals": 200},
+    "r_factor_vae_score": {"train_votes": 2000, "test_votes": 2000},
+    "unfairness": {"train_rows": 600},
+}
+
+
+@pytest.mark.parametrize("name", OPTIONS)
 def test_table_and_model_agree_on_a_full_grid(name: str) -> None:
-    data = FullGrid()
+    data = FullGrid(SIZES)
     rows = np.arange(len(data))
     codes, factors = turned(data.images(rows)), data.factors(rows)
-    options = {
-        "beta_vae_score": {"train_features": 3000, "test_features": 2000},
-        "factor_vae_score": {"train_votes": 3000, "test_votes": 3000},
-        "unfairness": {"train_rows": 600},
-    }[name]
-    tables = [getattr(metrics, name)(codes, factors, seed=s, **options).value for s in range(3)]
-    of_model = getattr(metrics, f"{name}_of_model")
+    options: dict[str, Any] = OPTIONS[name]
+    # Factors as they are; coarse ones let the others change within a part.
+    whole = {"bins": max(SIZES)} if name == "r_factor_vae_score" else {}
+    score, of_model = getattr(metrics, name), getattr(metrics, f"{name}_of_model")
+    tables = [score(codes, factors, seed=s, **options, **whole).value for s in range(3)]
     models = [of_model(turned, data, seed=s, **options).value for s in range(3)]
     assert 0.02 < np.mean(models) < 0.98
     assert np.mean(tables) == pytest.approx(np.mean(models), abs=0.04)
 
 
 def test_a_model_encodes_each_row_at_most_once() -> None:
-    data = FullGrid()
+    data = FullGrid(SIZES)
     metrics.factor_vae_score_of_model(turned, data)
     assert data.encoded <= len(data)
 
 
 def test_a_model_with_the_wrong_number_of_codes_is_refused() -> None:
     with pytest.raises(DataError, match="one row of codes per image"):
-        metrics.factor_vae_score_of_model(lambda images: np.zeros((3, 2)), FullGrid())
+        metrics.factor_vae_score_of_model(lambda images: np.zeros((3, 2)), FullGrid(SIZES))
 
 
 def test_a_data_set_without_a_full_grid_is_refused() -> None:
-    data = FullGrid()
+    data = FullGrid(SIZES)
     data.grid = data.grid[:-1]
     with pytest.raises(DataError, match="no full grid"):
         metrics.beta_vae_score_of_model(turned, data)
@@ -107,15 +93,47 @@ def test_batches_share_the_value_and_pairs_are_different_rows() -> None:
 
 
 def test_grid_pairs_share_one_factor_and_draw_the_others() -> None:
-    data, rng = FullGrid(), np.random.default_rng(0)
+    data, rng = FullGrid(SIZES), np.random.default_rng(0)
     first, second = GridSampler(data).pairs(2, 2000, rng)
     same = data.grid[first] == data.grid[second]
     assert same[:, 2].all()
     assert same[:, 0].mean() == pytest.approx(1 / 3, abs=0.05)
 
 
+def test_rows_apart_share_all_factors_but_one() -> None:
+    rng = np.random.default_rng(0)
+    factors = factor_table(rng.integers(3, size=(60, 3)))
+    for sampler in (TableSampler(factors), GridSampler(FullGrid(SIZES))):
+        labels = sampler.labels_of(sampler.apart(1, 40, 6, rng))
+        same = (labels == labels[:, :1]).all(axis=1)
+        assert same[:, [0, 2]].all()
+        assert not same[:, 1].all()
+
+
+def test_traversals_take_every_value_in_turn_and_change_nothing_else() -> None:
+    rng = np.random.default_rng(0)
+    factors = factor_table(rng.integers(3, size=(60, 3)))
+    for sampler in (TableSampler(factors), GridSampler(FullGrid(SIZES))):
+        labels = sampler.labels_of(sampler.traversals(2, 50, rng))
+        assert labels.shape == (50, sampler.sizes[2], len(sampler.sizes))
+        assert (labels[:, :, 2] == np.arange(sampler.sizes[2])).all()
+        assert (labels[:, :, :2] == labels[:, :1, :2]).all()
+        assert len(np.unique(labels[:, 0, 0])) == 3
+
+
+def test_a_table_without_whole_traversals_is_refused_with_a_way_out() -> None:
+    rng = np.random.default_rng(0)
+    factors = np.stack([rng.integers(20, size=50), rng.integers(20, size=50)], axis=1)
+    for name in ("flatness", "factored_components"):
+        with pytest.raises(DataError, match=r"no rows take all \d+ values .* sampler"):
+            getattr(metrics, name)(rng.standard_normal((50, 3)), factors)
+    alone = np.stack([np.arange(50), np.arange(50)], axis=1)
+    with pytest.raises(DataError, match="no two rows share all factors but 'factor_0'"):
+        metrics.r_factor_vae_score(rng.standard_normal((50, 3)), alone, bins=50)
+
+
 def test_encoded_rows_keep_the_shape_of_the_request() -> None:
-    data = FullGrid()
+    data = FullGrid(SIZES)
     codes_of_rows = EncodedRows(turned, data)
     rows = np.array([[5, 9, 5], [0, 1, 2]])
     np.testing.assert_allclose(codes_of_rows(rows)[:, 0, 1], turned(data.images(np.array([9])))[0])

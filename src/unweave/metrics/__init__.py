@@ -11,6 +11,11 @@ from unweave.metrics.dci import dci
 from unweave.metrics.dcimig import dcimig
 from unweave.metrics.explicitness import explicitness
 from unweave.metrics.factor_vae_score import factor_vae_score, factor_vae_score_of_model
+from unweave.metrics.factored_components import (
+    factored_components,
+    factored_components_of_model,
+)
+from unweave.metrics.flatness import flatness, flatness_of_model
 from unweave.metrics.gaussian_total_correlation import gaussian_total_correlation
 from unweave.metrics.infomec import infomec
 from unweave.metrics.irs import irs
@@ -21,6 +26,7 @@ from unweave.metrics.mig import mig
 from unweave.metrics.mig_sampled import mig_sampled
 from unweave.metrics.mig_sup import mig_sup
 from unweave.metrics.modularity import modularity
+from unweave.metrics.r_factor_vae_score import r_factor_vae_score, r_factor_vae_score_of_model
 from unweave.metrics.sample_efficiency import sample_efficiency
 from unweave.metrics.sap import sap
 from unweave.metrics.udr import udr
@@ -35,6 +41,10 @@ __all__ = [
     "explicitness",
     "factor_vae_score",
     "factor_vae_score_of_model",
+    "factored_components",
+    "factored_components_of_model",
+    "flatness",
+    "flatness_of_model",
     "gaussian_total_correlation",
     "infomec",
     "irs",
@@ -45,6 +55,8 @@ __all__ = [
     "mig_sampled",
     "mig_sup",
     "modularity",
+    "r_factor_vae_score",
+    "r_factor_vae_score_of_model",
     "sample_efficiency",
     "sap",
     "udr",

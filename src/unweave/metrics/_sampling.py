@@ -1,4 +1,4 @@
-"""Rows that share a factor's value, from a table or from a full grid.
+"""Rows that share a factor's value, or differ in one factor alone; from a table or a full grid.
 
 A table offers only the rows it has: batches are drawn, with replacement, from
 the rows that share a value. A data set with a full grid offers the papers' own
@@ -6,6 +6,7 @@ sampler: every other factor is drawn afresh, and the rows are looked up.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -32,7 +33,7 @@ class Grid(Protocol):
 
 
 class Sampler(Protocol):
-    """Draws rows that agree in one factor."""
+    """Draws rows that agree in one factor, or in all others."""
 
     sizes: tuple[int, ...]
     names: tuple[str, ...]
@@ -45,53 +46,119 @@ class Sampler(Protocol):
         """Draw pairs of rows that share a value of the factor."""
         ...
 
+    def apart(self, factor: int, batches: int, size: int, rng: np.random.Generator) -> Rows:
+        """Draw batches of rows, (batch, row); each batch shares all factors but this one."""
+        ...
+
+    def traversals(self, factor: int, count: int, rng: np.random.Generator) -> Rows:
+        """Draw traversals, (traversal, value): all values of a factor in turn, the rest fixed."""
+        ...
+
     def any_rows(self, count: int, rng: np.random.Generator) -> Rows:
         """Draw rows without condition."""
         ...
+
+    def labels_of(self, rows: Rows) -> Rows:
+        """Return the factors of rows of any shape, (…, factor)."""
+        ...
+
+
+class RowGroups:
+    """Rows sorted by the group they belong to."""
+
+    def __init__(self, group_of_row: Rows, groups: int = 0) -> None:
+        self.order = np.argsort(group_of_row, kind="stable")
+        self.counts = np.bincount(group_of_row, minlength=groups)
+        self.starts = np.concatenate([[0], np.cumsum(self.counts)[:-1]])
+
+    def draw(self, groups: Rows, size: int, rng: np.random.Generator) -> Rows:
+        """Draw rows of each group with replacement, (group, row)."""
+        within = (rng.random((len(groups), size)) * self.counts[groups, None]).astype(np.int64)
+        return self.order[self.starts[groups, None] + within]
 
 
 class TableSampler:
     """Draws from the rows of a table; values are equally likely."""
 
-    def __init__(self, factors: FactorTable, fewest: int) -> None:
+    def __init__(self, factors: FactorTable, fewest: int = 1) -> None:
         self.sizes = factors.sizes
         self.names = factors.names
-        self.count = len(factors)
-        self.order = [np.argsort(column, kind="stable") for column in factors.labels.T]
-        self.counts = [
-            np.bincount(column, minlength=size)
+        self.labels = factors.labels
+        self.groups = [
+            RowGroups(column, size)
             for column, size in zip(factors.labels.T, factors.sizes, strict=True)
         ]
-        self.starts = [np.concatenate([[0], np.cumsum(counts)[:-1]]) for counts in self.counts]
-        self.usable = [np.flatnonzero(counts >= fewest) for counts in self.counts]
-        for name, usable, counts in zip(self.names, self.usable, self.counts, strict=True):
+        self.usable = [np.flatnonzero(groups.counts >= fewest) for groups in self.groups]
+        self.others: dict[int, RowGroups] = {}
+        for name, usable, groups in zip(self.names, self.usable, self.groups, strict=True):
             if len(usable) == 0:
                 raise DataError(
-                    f"too few rows share a value of factor {name!r}: at most {counts.max()} of "
-                    f"{self.count} rows agree, and at least {fewest} must. Pass more rows, declare "
-                    f"the factor continuous (continuous=[{name!r}]) or use fewer bins."
+                    f"too few rows share a value of factor {name!r}: at most "
+                    f"{groups.counts.max()} of {len(self.labels)} rows agree, and at least "
+                    f"{fewest} must. Pass more rows, declare the factor continuous "
+                    f"(continuous=[{name!r}]) or use fewer bins."
                 )
 
     def alike(self, factor: int, batches: int, size: int, rng: np.random.Generator) -> Rows:
         """Draw each batch with replacement from the rows that share one value."""
-        values = rng.choice(self.usable[factor], batches)
-        counts, starts = self.counts[factor][values], self.starts[factor][values]
-        within = (rng.random((batches, size)) * counts[:, None]).astype(np.int64)
-        return self.order[factor][starts[:, None] + within]
+        return self.groups[factor].draw(rng.choice(self.usable[factor], batches), size, rng)
 
     def pairs(self, factor: int, count: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
         """Draw two different rows that share a value."""
-        values = rng.choice(self.usable[factor], count)
-        counts, starts = self.counts[factor][values], self.starts[factor][values]
+        groups, values = self.groups[factor], rng.choice(self.usable[factor], count)
+        counts, starts = groups.counts[values], groups.starts[values]
         first = (rng.random(count) * counts).astype(np.int64)
         step = 1 + (rng.random(count) * (counts - 1)).astype(np.int64)
         second = (first + step) % counts
-        order = self.order[factor]
-        return order[starts + first], order[starts + second]
+        return groups.order[starts + first], groups.order[starts + second]
+
+    def apart(self, factor: int, batches: int, size: int, rng: np.random.Generator) -> Rows:
+        """Draw each batch with replacement from rows that share all other factors."""
+        if factor not in self.others:
+            self.others[factor] = RowGroups(_combinations(np.delete(self.labels, factor, axis=1)))
+        groups = self.others[factor]
+        usable = np.flatnonzero(groups.counts >= 2)
+        if len(usable) == 0:
+            raise DataError(
+                f"no two rows share all factors but {self.names[factor]!r}. "
+                "Pass more rows or use fewer bins."
+            )
+        return groups.draw(rng.choice(usable, batches), size, rng)
+
+    def traversals(self, factor: int, count: int, rng: np.random.Generator) -> Rows:
+        """Draw traversals from the combinations of other factors that have every value."""
+        size = self.sizes[factor]
+        others = _combinations(np.delete(self.labels, factor, axis=1))
+        large = np.bincount(others) >= size
+        rows = np.flatnonzero(large[others])
+        combination = (np.cumsum(large) - 1)[others[rows]]
+        cells = RowGroups(combination * size + self.labels[rows, factor], int(large.sum()) * size)
+        whole = np.flatnonzero((cells.counts.reshape(-1, size) > 0).all(axis=1))
+        if len(whole) == 0:
+            raise DataError(
+                f"no rows take all {size} values of factor {self.names[factor]!r} while the "
+                "other factors stay. Pass the full grid, or score the model on its data set "
+                'with the paper\'s sampler (sampler="paper").'
+            )
+        wanted = rng.choice(whole, count)[:, None] * size + np.arange(size)
+        return rows[cells.draw(wanted.ravel(), 1, rng)].reshape(count, size)
 
     def any_rows(self, count: int, rng: np.random.Generator) -> Rows:
         """Draw different rows, all of them when there are no more than asked for."""
-        return rng.permutation(self.count)[:count]
+        return rng.permutation(len(self.labels))[:count]
+
+    def labels_of(self, rows: Rows) -> Rows:
+        """Look up the classes of rows."""
+        return self.labels[rows]
+
+
+def _combinations(labels: Rows) -> Rows:
+    """Number the combinations of several factors, one number per row."""
+    combination = np.zeros(len(labels), dtype=np.int64)
+    for column in labels.T:  # renumbered after each factor, so that nothing overflows
+        joint = combination * (int(column.max()) + 1) + column
+        combination = np.unique(joint, return_inverse=True)[1].astype(np.int64)
+    return combination
 
 
 class GridSampler:
@@ -127,9 +194,35 @@ class GridSampler:
         second[:, factor] = first[:, factor]
         return self.look_up(first), self.look_up(second)
 
+    def apart(self, factor: int, batches: int, size: int, rng: np.random.Generator) -> Rows:
+        """Draw one combination per batch and the factor afresh for each row."""
+        factors = np.repeat(self.draw(batches, rng), size, axis=0)
+        factors[:, factor] = rng.integers(self.sizes[factor], size=batches * size)
+        return self.look_up(factors).reshape(batches, size)
+
+    def traversals(self, factor: int, count: int, rng: np.random.Generator) -> Rows:
+        """Draw one combination per traversal and set the factor to each value in turn."""
+        size = self.sizes[factor]
+        factors = np.repeat(self.draw(count, rng), size, axis=0)
+        factors[:, factor] = np.tile(np.arange(size), count)
+        return self.look_up(factors).reshape(count, size)
+
     def any_rows(self, count: int, rng: np.random.Generator) -> Rows:
         """Draw rows with replacement."""
         return rng.integers(len(self.data), size=count)
+
+    def labels_of(self, rows: Rows) -> Rows:
+        """Ask the data set for the factors of rows."""
+        factors = np.asarray(to_numpy(self.data.factors(rows.ravel())), dtype=np.int64)
+        return factors.reshape(*rows.shape, -1)
+
+
+def changing_factors(sampler: Sampler) -> list[int]:
+    """Return the factors that have more than one value, or raise if there is none."""
+    found = [factor for factor, size in enumerate(sampler.sizes) if size > 1]
+    if not found:
+        raise DataError("every factor has a single value, so there is nothing to traverse.")
+    return found
 
 
 def encode_rows(encode: Encoder, data: Grid, rows: Rows, batch: int = 512) -> NDArray[Any]:
@@ -180,3 +273,24 @@ class TableCodes:
     def __call__(self, rows: Rows) -> NDArray[np.float64]:
         """Return codes, (code, …), of rows of any shape."""
         return np.take(self.columns, rows, axis=1)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a score draws rows from, and their codes."""
+
+    sampler: Sampler
+    codes_of: Callable[[Rows], NDArray[np.float64]]
+    """Codes, (code, …), of rows of any shape."""
+
+    name: str
+
+
+def from_table(codes: NDArray[Any], factors: FactorTable, fewest: int = 1) -> Source:
+    """Draw from the rows of a table; at least `fewest` rows must share a value that is used."""
+    return Source(TableSampler(factors, fewest), TableCodes(codes), "rows of the table")
+
+
+def from_model(encode: Encoder, data: Grid) -> Source:
+    """Draw from a full grid as the papers do; a row is encoded when it is first needed."""
+    return Source(GridSampler(data), EncodedRows(encode, data), "full grid")
