@@ -83,8 +83,16 @@ def entries(steps: int, rate: float) -> dict[str, Entry]:
         ),
         "factor_vae": Entry(
             "FactorVAE",
-            FactorVAE(gamma=constant(10), optimizer=adam),
-            "γ = 10; discriminator of 6 layers of 1000 units, Adam 1e-4 (0.5, 0.9)",
+            FactorVAE(
+                gamma=constant(10),
+                discriminator_width=256,
+                discriminator_depth=4,
+                discriminator_optimizer=Adam(rate, betas=(0.5, 0.9)),
+                optimizer=adam,
+            ),
+            f"γ = 10; discriminator of 4 layers of 256 units, Adam {rate} (0.5, 0.9): with the "
+            "paper's 6 layers of 1000 units a step of FactorVAE takes five times as long as one of "
+            "the others, and half of the budget went there",
         ),
         "dip_vae": Entry(
             "DIP-VAE-II",
