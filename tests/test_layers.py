@@ -13,7 +13,16 @@ ROOT = Path(unweave.__file__).parent
 # folder; alone files share a layer only with what they do not need.
 LAYERS = [
     {"errors"},
-    {"catalog", "schedules", "optimizers", "tensors", "tables", "files", "tensor_files"},
+    {
+        "catalog",
+        "schedules",
+        "optimizers",
+        "tensors",
+        "tables",
+        "files",
+        "csv_files",
+        "tensor_files",
+    },
     {"settings", "devices"},
     {"probability", "data", "metrics"},
     {"networks", "batches"},

@@ -142,7 +142,7 @@ def test_a_member_with_a_wrong_checksum_is_damaged(tmp_path: Path) -> None:
 def test_faults_of_a_csv_are_named_by_line(tmp_path: Path) -> None:
     path = tmp_path / "t.csv"
     path.write_text("a,b\n1,2\n3\n")
-    with pytest.raises(DataError, match="line 3: 1 cells, expected 2"):
+    with pytest.raises(DataError, match="line 3 has 1 cells; expected 2"):
         read_codes(path)
     path.write_text("a,b\n1,2\n,4\n")
     with pytest.raises(DataError, match="line 3: no value for 'a'"):

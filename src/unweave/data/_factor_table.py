@@ -6,7 +6,6 @@ Names are numbered in alphabetical order and have no order of their own. Any
 other column of numbers is continuous.
 """
 
-import csv
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
@@ -14,6 +13,7 @@ from typing import Any, TypedDict
 
 import numpy as np
 
+from unweave.csv_files import read_csv_cells
 from unweave.data._array_files import ArrayArchive, Header, map_array
 from unweave.data._dataset import Column, Factor
 from unweave.data._reason import reason
@@ -257,31 +257,18 @@ def _is_full_grid(factors: Sequence[Factor], table: np.ndarray) -> bool:
 
 
 def _read_csv(path: Path, count: int, files: Sequence[str] | None) -> dict[str, np.ndarray]:
-    if path.stat().st_size > LARGEST_CSV:
-        raise DataError(f"{path} is larger than {LARGEST_CSV:,} bytes; save the factors as .npy")
-    try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            first = file.readline()
-            separator = max(",;\t", key=first.count)
-            header = [cell.strip() for cell in next(csv.reader([first], delimiter=separator), [])]
-            lines = [line for line in csv.reader(file, delimiter=separator) if line]
-    except (UnicodeDecodeError, csv.Error, OSError) as error:
-        raise DataError(f"{path} is not a readable CSV file of factors: {reason(error)}") from error
+    lines = read_csv_cells(path, LARGEST_CSV)
+    header = lines[0][1] if lines else []
     _check_header(header, path)
-    for number, line in enumerate(lines, start=2):
-        if len(line) != len(header):
-            raise DataError(
-                f"{path}: line {number} has {len(line)} cells, the header {len(header)}"
-            )
+    rows = [cells for _, cells in lines[1:]]
     columns = {
-        name: np.array([line[i].strip() for line in lines], dtype=str)
-        for i, name in enumerate(header)
+        name: np.array([cells[i] for cells in rows], dtype=str) for i, name in enumerate(header)
     }
     file_column = next((name for name in header if name.lower() in FILE_COLUMNS), None)
     if file_column is None or files is None:
-        if len(lines) != count:
+        if len(rows) != count:
             raise DataError(
-                f"{path} has {len(lines):,} lines after its header for {count:,} images. Give "
+                f"{path} has {len(rows):,} lines after its header for {count:,} images. Give "
                 f"one line per image, in order, or a column 'file' with their names"
             )
         return columns

@@ -5,7 +5,6 @@ against the bytes that are there, and what would unpack to more than `LIMIT` byt
 is refused before it is unpacked.
 """
 
-import csv
 import math
 import zipfile
 from collections.abc import Callable
@@ -17,6 +16,7 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
+from unweave.csv_files import read_csv_cells
 from unweave.errors import ConfigError, DataError
 
 LIMIT = 8 << 30
@@ -157,29 +157,15 @@ def _choose_key(members: dict[str, Any], key: str | None, path: Path) -> str:
 
 
 def _read_csv(path: Path, key: str | None, limit: int) -> NamedTable:
-    if path.stat().st_size > limit:
-        raise DataError(
-            f"{path} has {path.stat().st_size / 2**30:.1f} GiB; "
-            f"at most {limit / 2**30:.1f} GiB are read. Save it as npy or parquet."
-        )
-    try:
-        with path.open(newline="", encoding="utf-8-sig") as file:
-            first = file.readline()
-            delimiter = max("\t;,", key=first.count)
-            cells = next(csv.reader([first], delimiter=delimiter), [])
-            # The first line holds names when no cell of it is a number.
-            has_names = bool(cells) and not any(_is_number(cell) for cell in cells)
-            names = cells if has_names else [f"column_{index}" for index in range(len(cells))]
-            file.seek(0)
-            rows = list(csv.reader(file, delimiter=delimiter))
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise DataError(f"{path} is no csv text in UTF-8 ({error}).") from error
-    body = [(line, row) for line, row in enumerate(rows, 1) if row][1 if has_names else 0 :]
+    lines = read_csv_cells(path, limit)
+    first = lines[0][1] if lines else []
+    # The first line holds names when no cell of it is a number.
+    has_names = bool(first) and not any(_is_number(cell) for cell in first)
+    names = first if has_names else [f"column_{index}" for index in range(len(first))]
+    body = lines[1:] if has_names else lines
     for line, row in body:
-        if len(row) != len(names):
-            raise DataError(f"{path}, line {line}: {len(row)} cells, expected {len(names)}.")
         for cell, name in zip(row, names, strict=True):
-            if not cell.strip():
+            if not cell:
                 raise DataError(
                     f"{path}, line {line}: no value for {name!r}. Fill it in or leave the row out."
                 )
