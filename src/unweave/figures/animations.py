@@ -10,7 +10,8 @@ import numpy as np
 from PIL import Image
 
 from unweave import views
-from unweave.errors import ConfigError, DataError
+from unweave.errors import DataError
+from unweave.figures._formats import format_of
 from unweave.figures.of_run import at_step, latent_captions
 from unweave.figures.pictures import BACKGROUND, ImageGrid
 from unweave.files import write_atomically
@@ -37,12 +38,7 @@ class Animation:
     def save(self, path: str | Path) -> None:
         """Write a GIF or WebP; the suffix decides."""
         path = Path(path)
-        suffix = path.suffix.lower().removeprefix(".")
-        if suffix not in ANIMATED:
-            raise ConfigError(
-                f"{path}: animations are written as {' or '.join(ANIMATED)}, found {suffix!r}"
-            )
-        write_atomically(path, self.content(suffix))
+        write_atomically(path, self.content(format_of(path, ANIMATED, "animations")))
 
     def content(self, format: str = "gif") -> bytes:
         """Return the file's bytes."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from unweave.errors import ConfigError
+from unweave.figures._formats import format_of
 from unweave.files import write_atomically
 from unweave.views import to_picture
 
@@ -120,18 +120,14 @@ class ImageGrid:
     def save(self, path: str | Path) -> None:
         """Write the picture; the suffix decides the format."""
         path = Path(path)
-        suffix = path.suffix.lower().removeprefix(".")
+        suffix = format_of(path, RASTER + VECTOR, "pictures")
         if suffix in VECTOR:
             self.drawing.save(path)
-        elif suffix in RASTER:
-            content = io.BytesIO()
-            options: dict[str, Any] = {"lossless": True} if suffix == "webp" else {}
-            self.picture.save(content, suffix, **options)
-            write_atomically(path, content.getvalue())
-        else:
-            raise ConfigError(
-                f"{path}: pictures are written as {', '.join(RASTER + VECTOR)}, found {suffix!r}"
-            )
+            return
+        content = io.BytesIO()
+        options: dict[str, Any] = {"lossless": True} if suffix == "webp" else {}
+        self.picture.save(content, suffix, **options)
+        write_atomically(path, content.getvalue())
 
     def _repr_png_(self) -> bytes:
         content = io.BytesIO()

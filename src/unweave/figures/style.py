@@ -10,7 +10,7 @@ import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from unweave.errors import ConfigError
+from unweave.figures._formats import format_of
 from unweave.files import write_atomically
 
 P = ParamSpec("P")
@@ -61,12 +61,7 @@ class Drawing(Figure):
     def save(self, path: str | Path) -> None:
         """Write the figure; the suffix decides the format."""
         path = Path(path)
-        suffix = path.suffix.lower().removeprefix(".")
-        if suffix not in FORMATS:
-            raise ConfigError(
-                f"{path}: plots are written as {', '.join(FORMATS)}, found {suffix!r}"
-            )
-        write_atomically(path, self.content(suffix))
+        write_atomically(path, self.content(format_of(path, FORMATS, "plots")))
 
     def content(self, format: str = "png", dpi: int = 150, *, outlines: bool = False) -> bytes:
         """Return the file's bytes, the same for the same figure.
