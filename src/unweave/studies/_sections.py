@@ -18,10 +18,10 @@ from unweave.studies._statistics import (
     compare,
     median_interval,
     rank_agreement,
-    spearman,
     variance_explained,
 )
 from unweave.studies._table import StudyTable
+from unweave.views import rank_correlation
 
 MOST_PAIRS = 28
 """With more arms than give so many pairs, each method is compared by its best arm only."""
@@ -132,7 +132,7 @@ def by_seed(rows: StudyTable, metric: str) -> dict[int, float]:
 
 def comparisons(done: StudyTable, metric: str, source: str) -> Iterator[Block]:
     """Compare arms seed by seed."""
-    better = catalog.load("unweave.metrics", metric, "metric").HIGHER_IS_BETTER
+    better = _higher_is_better(metric)
     arms = {arm: by_seed(rows, metric) for arm, rows in done.arms().items()}
     arms = {arm: scores for arm, scores in arms.items() if scores}
     note = ""
@@ -232,8 +232,11 @@ def _percent(share: float) -> str:
 
 
 def agreement(done: StudyTable) -> Iterator[Block]:
-    """Show how far metrics rank the runs alike."""
-    columns = {metric: done.column(metric) for metric in done.metrics}
+    """Show how far metrics rank the runs alike, all turned so that higher is better."""
+    columns = {
+        metric: done.column(metric) * (1 if _higher_is_better(metric) else -1)
+        for metric in done.metrics
+    }
     if _has(done, "elbo"):
         columns["elbo"] = done.column("elbo")
     names, matrix = rank_agreement(columns)
@@ -241,7 +244,14 @@ def agreement(done: StudyTable) -> Iterator[Block]:
         return
     yield Heading("Do the metrics agree?")
     figure = _plots.agreement_map(names, matrix)
-    yield picture_of(figure, "agreement", "Rank correlation between scores, over all runs")
+    caption = "Rank correlation between scores, over all runs"
+    if not all(map(_higher_is_better, done.metrics)):
+        caption += "; all are turned so that higher is better"
+    yield picture_of(figure, "agreement", caption)
+
+
+def _higher_is_better(metric: str) -> bool:
+    return bool(catalog.load("unweave.metrics", metric, "metric").HIGHER_IS_BETTER)
 
 
 def trade_offs(plan: Plan, done: StudyTable, metric: str) -> Iterator[Block]:
@@ -286,7 +296,7 @@ def choosing(
         cells = [name, str(len(rows))]
         for column in done.metrics:
             true = np.array([np.nan if r[column] is None else r[column] for r in rows])
-            value = spearman(free, true)
+            value = rank_correlation(free, true)
             cells.append("–" if math.isnan(value) else f"{value:.2f}")
         best = max(rows, key=lambda row: scores[row["run"]])
         lines.append([*cells, f"{best['arm']}, seed {best['seed']}"])

@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.views import rank_correlation
+
 Numbers = NDArray[np.float64]
 
 RESAMPLES = 10_000
@@ -228,20 +230,8 @@ def _adjusted(share: float, runs: int, groups: int) -> float:
 
 def rank_agreement(columns: Mapping[str, Numbers]) -> tuple[list[str], Numbers]:
     """Return Spearman's rank correlation between scores over the runs that have both."""
-    from scipy.stats import rankdata
-
     names = [name for name, values in columns.items() if len(set(finite(values))) > 1]
     matrix = np.full((len(names), len(names)), np.nan)
     for i, j in itertools.product(range(len(names)), repeat=2):
-        a, b = columns[names[i]], columns[names[j]]
-        both = np.isfinite(a) & np.isfinite(b)
-        ranks = [rankdata(a[both]), rankdata(b[both])]
-        if both.sum() >= 3 and all(rank.std() > 0 for rank in ranks):
-            matrix[i, j] = np.corrcoef(*ranks)[0, 1]
+        matrix[i, j] = rank_correlation(columns[names[i]], columns[names[j]])
     return names, matrix
-
-
-def spearman(first: Numbers, second: Numbers) -> float:
-    """Return the rank correlation of two columns, NaN if one does not vary."""
-    names, matrix = rank_agreement({"first": first, "second": second})
-    return float(matrix[0, 1]) if len(names) == 2 else math.nan

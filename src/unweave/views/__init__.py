@@ -16,6 +16,7 @@ from unweave.views.comparison import (
     compare,
     group_names,
     rank_agreement,
+    rank_correlation,
 )
 from unweave.views.of_codes import (
     RANGES,
@@ -84,6 +85,7 @@ __all__ = [
     "plain",
     "prior_samples",
     "rank_agreement",
+    "rank_correlation",
     "reconstructions",
     "sample_codes",
     "scatter",

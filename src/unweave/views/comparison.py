@@ -122,15 +122,27 @@ def rank_agreement(rows: Sequence[RunRow], higher_is_better: dict[str, bool]) ->
     count = len(metrics)
     correlation = np.full((count, count), np.nan)
     shared = np.zeros((count, count), dtype=np.int64)
+    columns = {
+        metric: np.array([row.scores.get(metric, np.nan) for row in rows]) * (1 if higher else -1)
+        for metric, higher in higher_is_better.items()
+    }
     for i, first in enumerate(metrics):
         for j, second in enumerate(metrics):
-            both = [r.scores for r in rows if first in r.scores and second in r.scores]
-            shared[i, j] = len(both)
-            a = rankdata([s[first] * (1 if higher_is_better[first] else -1) for s in both])
-            b = rankdata([s[second] * (1 if higher_is_better[second] else -1) for s in both])
-            if len(both) >= FEWEST_RUNS and np.ptp(a) > 0 and np.ptp(b) > 0:
-                correlation[i, j] = np.corrcoef(a, b)[0, 1]
+            correlation[i, j] = rank_correlation(columns[first], columns[second])
+            shared[i, j] = np.isfinite(columns[first] + columns[second]).sum()
     return RankAgreement(metrics, correlation, shared)
+
+
+def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
+    """Return Spearman's correlation of two columns over the rows where both are finite.
+
+    Not a number where ranks say nothing: fewer than three rows, or all alike.
+    """
+    both = np.isfinite(first) & np.isfinite(second)
+    ranks = [rankdata(column[both]) for column in (first, second)]
+    if both.sum() < FEWEST_RUNS or any(np.ptp(rank) == 0 for rank in ranks):
+        return float("nan")
+    return float(np.corrcoef(*ranks)[0, 1])
 
 
 def _row(run: Run, group: str) -> RunRow:
