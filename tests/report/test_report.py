@@ -1,5 +1,6 @@
 """Reports: one file, nothing loaded, everything escaped, numbers that are right."""
 
+import dataclasses
 import shutil
 from html.parser import HTMLParser
 
@@ -266,12 +267,54 @@ def test_plots_of_a_comparison_show_every_run(four):
     points = [line for line in drawing.axes[0].lines if line.get_linestyle() == "None"]
     assert sorted(x for line in points for x in line.get_xdata()) == [0.1, 0.3, 0.5, 0.6]
     labels = [label.get_text() for label in drawing.axes[0].get_yticklabels()]
-    assert labels == view.groups
+    assert [label.replace("\n", " ") for label in labels] == view.groups
     for draw in (comparisons.bound_against_mig, comparisons.mig_against_correlation):
         (axes,) = draw(view).axes
         assert sorted(y for line in axes.lines for y in line.get_ydata()) == [0.1, 0.3, 0.5, 0.6]
     matrix = comparisons.rank_agreement(view).axes[0]
     assert [text.get_text() for text in matrix.texts][:3] == ["1.00", "-0.80", "1.00"]
+
+
+@pytest.mark.filterwarnings("error")  # of a layout that does not fit
+@pytest.mark.parametrize(
+    "draw",
+    [
+        comparisons.scores_by_method,
+        comparisons.bound_against_mig,
+        comparisons.mig_against_correlation,
+    ],
+)
+def test_long_names_of_settings_leave_room_for_the_plots(four, draw):
+    view = views.compare(four)
+    new = {group: f"{group}, " + "optimizer.learning_rate 0.001, " * 4 for group in view.groups}
+    view = dataclasses.replace(
+        view,
+        groups=list(new.values()),
+        scores=[dataclasses.replace(score, group=new[score.group]) for score in view.scores],
+        runs=[dataclasses.replace(row, group=new[row.group]) for row in view.runs],
+    )
+    drawing = draw(view)
+    drawing.content("svg")
+    width, height = drawing.bbox.size
+    for axes in drawing.axes:
+        assert axes.get_window_extent().width / drawing.dpi > 1.5  # inches
+        assert axes.get_window_extent().height / drawing.dpi > 0.5
+        shown = [text for text in axes.get_yticklabels() if text.get_text()]
+        assert all(text.get_window_extent().x0 >= 0 for text in shown)
+    for legend in drawing.legends:
+        box = legend.get_window_extent()
+        assert min(box.x0, box.y0) >= 0
+        assert box.x1 <= width
+        assert box.y1 <= height
+
+
+def test_metrics_without_ranks_are_left_out_of_the_matrix(four, tmp_path):
+    folder = tmp_path / "run0"
+    shutil.copytree(four[0].path, folder)
+    alone = load(folder)
+    alone.folder.write_scores({**alone.scores, "dci": score(0.5)})
+    axes = comparisons.rank_agreement(views.compare([alone, *four[1:]])).axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["mig", "sap", "unfairness"]
 
 
 def test_the_report_of_several_runs_compares_them_first(four, tmp_path, capsys):

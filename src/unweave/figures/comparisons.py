@@ -1,16 +1,20 @@
 """Plots of several runs: scores by setting, trade-offs, agreement of metrics."""
 
+import textwrap
 from typing import Any
 
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 
 from unweave.errors import DataError
 from unweave.figures.style import DIVERGING, PALETTE, Drawing, styled
 from unweave.views import Comparison
 
 MARKERS = "osD^vP*X"
+MOST_LETTERS = 90  # of a setting's name in a legend
+LABEL_WIDTH = 30  # letters of a setting's name on one line
 
 
 @styled
@@ -21,8 +25,11 @@ def scores_by_method(comparison: Comparison) -> Drawing:
     columns = min(3, len(comparison.metrics))
     lines = -(-len(comparison.metrics) // columns)
     groups = comparison.groups
+    names = [in_lines(group) for group in groups]
+    left = 0.5 + 0.075 * max(len(line) for name in names for line in name.split("\n"))
+    room = max(0.3, 0.04 + 0.16 * max(name.count("\n") + 1 for name in names))
     drawing = Drawing(
-        figsize=(1.6 + 2.9 * columns, 0.5 + lines * (0.7 + 0.3 * len(groups))),
+        figsize=(left + 2.5 * columns, 0.5 + lines * (0.7 + room * len(groups))),
         layout="constrained",
     )
     for place, metric in enumerate(comparison.metrics):
@@ -35,7 +42,8 @@ def scores_by_method(comparison: Comparison) -> Drawing:
             )
             axes.plot([score.mean] * 2, [line - 0.3, line + 0.3], color=look["color"], lw=2.5)
         axes.set_ylim(len(groups) - 0.5, -0.5)
-        axes.set_yticks(range(len(groups)), groups if place % columns == 0 else [])
+        axes.set_yticks(range(len(groups)), names if place % columns == 0 else [""] * len(groups))
+        axes.xaxis.set_major_locator(MaxNLocator(4))
         better = "" if comparison.higher_is_better[metric] else " (lower is better)"
         axes.set_title(metric.replace("_", " ") + better)
     return drawing
@@ -59,26 +67,39 @@ def mig_against_correlation(comparison: Comparison) -> Drawing:
 def rank_agreement(comparison: Comparison) -> Drawing:
     """Draw whether metrics order the runs alike: +1 the same order, -1 the reverse."""
     view = comparison.agreement
-    if not np.isfinite(view.correlation).any():
+    ranked = np.flatnonzero(np.isfinite(view.correlation).any(axis=1))
+    if len(ranked) < 2:
         raise DataError("fewer than 3 runs share two metrics, so there are no ranks to compare")
-    count = len(view.metrics)
+    correlation = view.correlation[np.ix_(ranked, ranked)]
+    count = len(ranked)
     side = 1.9 + 0.55 * count
-    drawing = Drawing(figsize=(side + 0.6, side), layout="constrained")
+    drawing = Drawing(figsize=(side + 1.0, side), layout="constrained")
     axes = drawing.add_subplot()
     color_map = matplotlib.colormaps[DIVERGING].with_extremes(bad="#F0F0F0")
-    image = axes.imshow(view.correlation, cmap=color_map, vmin=-1, vmax=1)
+    image = axes.imshow(correlation, cmap=color_map, vmin=-1, vmax=1, aspect="auto")
     axes.grid(visible=False)
-    names = [metric.replace("_", " ") for metric in view.metrics]
+    names = [view.metrics[i].replace("_", " ") for i in ranked]
     axes.set_xticks(range(count), names, rotation=40, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(count), names)
     axes.tick_params(length=0)
-    for (line, column), value in np.ndenumerate(view.correlation):
+    for (line, column), value in np.ndenumerate(correlation):
         text = f"{value:.2f}" if np.isfinite(value) else "–"
         ink = "white" if np.isfinite(value) and abs(value) > 0.55 else "black"
         axes.text(column, line, text, ha="center", va="center", color=ink, fontsize=7.5)
-    axes.set_title("rank correlation of metrics over runs (Spearman)")
+    drawing.suptitle("rank correlation of metrics over runs (Spearman)", fontsize=10)
     drawing.colorbar(image, ax=axes, fraction=0.05, pad=0.02)
     return drawing
+
+
+def in_lines(name: str) -> str:
+    """Break a setting's long name where its parts end."""
+    lines: list[str] = []
+    for part in name.split(", "):
+        if lines and len(lines[-1]) + len(part) + 2 <= LABEL_WIDTH:
+            lines[-1] += f", {part}"
+        else:
+            lines.append(part)
+    return ",\n".join(lines)
 
 
 def group_look(index: int) -> dict[str, Any]:
@@ -98,7 +119,8 @@ def _trade_off(
     known = [(g, x, y) for g, x, y in points if x is not None and y is not None]
     if not known:
         raise DataError(f"no run has both: {across}, and {up}")
-    drawing = Drawing(figsize=(6.4, 3.6), layout="constrained")
+    # Names of settings can be long, so they stand below, not beside.
+    drawing = Drawing(figsize=(6.4, 3.4 + 0.17 * len(comparison.groups)), layout="constrained")
     axes: Axes = drawing.add_subplot()
     for index, group in enumerate(comparison.groups):
         own = [(x, y) for g, x, y in known if g == group]
@@ -108,5 +130,7 @@ def _trade_off(
     axes.set_xlabel(across)
     axes.set_ylabel(up)
     axes.margins(0.12)
-    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5))
+    handles, names = axes.get_legend_handles_labels()
+    names = [textwrap.shorten(group, MOST_LETTERS, placeholder=" …") for group in names]
+    drawing.legend(handles, names, loc="outside lower left")
     return drawing

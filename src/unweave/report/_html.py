@@ -113,6 +113,8 @@ th, td { text-align: left; vertical-align: top; padding: .35rem .9rem .35rem 0;
   border-bottom: 1px solid var(--line); }
 th { font-weight: 600; white-space: nowrap; }
 table.numbers td { white-space: nowrap; font-variant-numeric: tabular-nums; }
+table.numbers .name { display: inline-block; min-width: 11rem; white-space: normal;
+  overflow-wrap: anywhere; }
 table.scores td:nth-child(2) { white-space: nowrap; font-variant-numeric: tabular-nums; }
 table.scores td:nth-child(5) { min-width: 16rem; }
 @media (max-width: 700px) {
@@ -129,7 +131,7 @@ table.scores td:nth-child(5) { min-width: 16rem; }
 .fine { margin: 1rem 0; padding: .75rem 1rem; border: 1px solid var(--line);
   border-left: 5px solid #009E73; border-radius: 4px; }
 pre { background: #f6f8fa; border: 1px solid var(--line); border-radius: 4px; padding: .8rem 1rem;
-  overflow-x: auto; font-size: .88rem; }
+  white-space: pre-wrap; overflow-wrap: anywhere; font-size: .88rem; }
 code { font-family: ui-monospace, "DejaVu Sans Mono", monospace; }
 details { margin: 1rem 0; } summary { cursor: pointer; color: var(--accent); padding: .25rem 0; }
 nav a { margin-right: 1rem; display: inline-block; } a { color: var(--accent); }

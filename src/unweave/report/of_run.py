@@ -306,6 +306,6 @@ def _repeat(run: Run) -> Html:
     return section(
         "How to repeat it",
         tag("p", "The same command with the same versions gives the same numbers:"),
-        tag("pre", tag("code", training_command(run.config)), tabindex="0"),
+        tag("pre", tag("code", training_command(run.config))),
         table(["", ""], lines) if lines else None,
     )

@@ -1,5 +1,7 @@
 """The comparison of several runs, as parts of a page."""
 
+from typing import Any
+
 from unweave.figures import comparisons
 from unweave.report._html import Html, section, table, tag
 from unweave.report.of_run import drawn
@@ -46,7 +48,10 @@ def _means(comparison: Comparison) -> Html:
     found = {(score.group, score.metric): score for score in comparison.scores}
     lines = []
     for group in comparison.groups:
-        line = [group, str(sum(row.group == group for row in comparison.runs))]
+        line: list[Any] = [
+            tag("span", group, class_="name"),
+            str(sum(row.group == group for row in comparison.runs)),
+        ]
         for metric in comparison.metrics:
             score = found.get((group, metric))
             if score is None:
@@ -71,8 +76,8 @@ def _directed(comparison: Comparison, metric: str) -> str:
 def _runs(comparison: Comparison) -> Html:
     lines = [
         [
-            row.name,
-            row.group,
+            tag("span", row.name, class_="name"),
+            tag("span", row.group, class_="name"),
             row.data,
             str(row.seed),
             f"{row.step:,}",
