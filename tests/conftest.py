@@ -1,10 +1,14 @@
-"""What all tests share: one cache of prepared data, one thread, small data sets."""
+"""What all tests share: one cache of prepared data, one thread, small data sets, a browser."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
+
+WAIT = 60_000  # milliseconds; machines that test are often busy
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -27,3 +31,30 @@ def toy():
     from unweave.data import load_data
 
     return load_data("toy_xys")
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """A headless browser; without one tests are skipped, but not where CI promises them."""
+    from unweave.explorer.headless import MISSING, chromium, find_chromium
+
+    if find_chromium() is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail(MISSING)
+        pytest.skip(MISSING)
+    with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+def page(browser) -> Iterator[Any]:
+    """A fresh window that must end without a complaint in its console."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    page.set_default_timeout(WAIT)
+    page.complaints = []
+    page.on("console", lambda m: m.type == "error" and page.complaints.append(m.text))
+    page.on("pageerror", lambda error: page.complaints.append(str(error)))
+    yield page
+    context.close()
+    assert page.complaints == []
