@@ -1,32 +1,44 @@
-"""Runs, a server on loopback and a browser, each made once for all tests of a worker."""
+"""Runs and a server on loopback, each made once for all tests of a worker."""
 
+import io
 import json
-import os
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from explored import TOKEN, WAIT, Served
+from explored import TOKEN, Served
 
+from unweave.cli import main
 from unweave.config import Machine, Train
-from unweave.explorer.headless import MISSING, chromium, find_chromium
 from unweave.explorer.server import in_background
 from unweave.methods.ground_truth import GroundTruth
 from unweave.methods.vae import VAE
+from unweave.runs import Run, load
 from unweave.training import loop
 
+EVIL = "</script><script>alert(1)</script>"
+STRONGER = 3.0  # so that codes of images differ, and images of codes: a test must see a wrong one
 
-def train(folder: Path, toy: Any, method: Any, **changes: Any) -> None:
+
+def train(folder: Path, toy: Any, method: Any, **changes: Any) -> Run:
     config = Train(**({"method": method, "data": "toy_xys", "steps": 4, "batch_size": 8} | changes))
-    loop.start(config, toy, folder, Machine(evaluations=2, checkpoint_seconds=0.0))
+    return loop.start(config, toy, folder, Machine(evaluations=2, checkpoint_seconds=0.0))
 
 
 @pytest.fixture(scope="session")
 def runs(toy, tmp_path_factory) -> Path:
     """Two seeds of a VAE, one of them in a folder of its own, and a method without a decoder."""
     root = tmp_path_factory.mktemp("explored") / "runs"
-    train(root / "vae-s0", toy, VAE(latent_dim=3))
+    run = train(root / "vae-s0", toy, VAE(latent_dim=3))
+    for parameter in run.nets.parameters():
+        parameter.data.mul_(STRONGER)
+    run.folder.save_networks(run.nets, 4)
+    codes = run.encode(toy.images(range(0, 1024, 16)))
+    assert np.ptp(codes, axis=0).min() > 0.5
+    assert np.ptp(run.decode(codes), axis=0).max() > 0.5
     train(root / "study" / "vae-s1", toy, VAE(latent_dim=3), seed=1)
     train(root / "truth", toy, GroundTruth())
     scores = {
@@ -38,34 +50,25 @@ def runs(toy, tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="session")
+def exported(runs, tmp_path_factory) -> Path:
+    """A run as one file, with a name of a latent that would be a script."""
+    run = load(runs / "vae-s0")
+    path = tmp_path_factory.mktemp("export") / "page.html"
+    run.name_latent(0, EVIL)
+    try:
+        said = io.StringIO()
+        with redirect_stdout(said):
+            assert main(["explore", "--export", str(path), str(run.path)]) == 0
+        assert "page.html" in said.getvalue()
+    finally:
+        run.name_latent(0, "")
+    return path
+
+
+@pytest.fixture(scope="session")
 def served(runs) -> Iterator[Served]:
     with in_background(runs, TOKEN) as (port, _):
         yield Served(runs, port)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """A headless browser; without one tests are skipped, but not where CI promises them."""
-    if find_chromium() is None:
-        if os.environ.get("CI") == "true":
-            pytest.fail(MISSING)
-        pytest.skip(MISSING)
-    with chromium() as browser:
-        yield browser
-
-
-@pytest.fixture
-def page(browser) -> Iterator[Any]:
-    """A fresh window that must end without a complaint in its console."""
-    context = browser.new_context(viewport={"width": 1440, "height": 900})
-    page = context.new_page()
-    page.set_default_timeout(WAIT)
-    page.complaints = []
-    page.on("console", lambda m: m.type == "error" and page.complaints.append(m.text))
-    page.on("pageerror", lambda error: page.complaints.append(str(error)))
-    yield page
-    context.close()
-    assert page.complaints == []
 
 
 @pytest.fixture

@@ -1,10 +1,12 @@
-"""Asking a running explorer, header by header."""
+"""Asking a running explorer header by header, and reading its page."""
 
 import http.client
 import json
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 TOKEN = "a-token-only-for-tests"
 WAIT = 60_000  # milliseconds; machines that test are often busy
@@ -48,3 +50,48 @@ class Served:
         assert status == 200, content
         assert headers["content-type"] == "application/json"
         return json.loads(content)
+
+
+def canvas(page, selector: str) -> np.ndarray:
+    """Return the first colour of a canvas's pixels, (height, width)."""
+    width, height, values = page.evaluate(
+        """(selector) => {
+            const canvas = document.querySelector(selector);
+            const { width, height } = canvas;
+            const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
+            return [width, height, Array.from(data.filter((_, i) => i % 4 === 0))];
+        }""",
+        selector,
+    )
+    return np.array(values, dtype=np.int64).reshape(height, width)
+
+
+def decoded(run, code) -> np.ndarray:
+    return np.round(run.decode(np.array([code], dtype=np.float32))[0, 0] * 255).astype(np.int64)
+
+
+def settle(page, grids: int) -> None:
+    """Wait until the grid was drawn that often."""
+    page.wait_for_function(
+        "count => performance.getEntriesByName('unweave grid').length >= count", arg=grids
+    )
+
+
+def grids(page) -> int:
+    return page.evaluate("performance.getEntriesByName('unweave grid').length")
+
+
+def slider_value(page, latent: int) -> float:
+    return float(page.locator(f"input[type=range][data-latent='{latent}']").input_value())
+
+
+def assert_same(found: np.ndarray, expected: np.ndarray) -> None:
+    assert found.shape == expected.shape
+    assert np.abs(found - expected).max() <= 1  # of 255
+
+
+def start_from_row(page, row: int) -> None:
+    field = page.get_by_label("Row of the data")
+    field.fill(str(row))
+    field.press("Enter")
+    page.get_by_text(f"Started from row {row}").wait_for()

@@ -7,58 +7,21 @@ import time
 
 import numpy as np
 import pytest
+from explored import (
+    assert_same,
+    canvas,
+    decoded,
+    grids,
+    settle,
+    slider_value,
+    start_from_row,
+)
 from PIL import Image
 
 from unweave import views
-from unweave.cli import main
 from unweave.runs import load
 
 STEPS = 9
-
-
-def canvas(page, selector: str) -> np.ndarray:
-    """Return the first colour of a canvas's pixels, (height, width)."""
-    width, height, values = page.evaluate(
-        """(selector) => {
-            const canvas = document.querySelector(selector);
-            const { width, height } = canvas;
-            const { data } = canvas.getContext("2d").getImageData(0, 0, width, height);
-            return [width, height, Array.from(data.filter((_, i) => i % 4 === 0))];
-        }""",
-        selector,
-    )
-    return np.array(values, dtype=np.int64).reshape(height, width)
-
-
-def decoded(run, code) -> np.ndarray:
-    return np.round(run.decode(np.array([code], dtype=np.float32))[0, 0] * 255).astype(np.int64)
-
-
-def settle(page, grids: int) -> None:
-    """Wait until the grid was drawn that often."""
-    page.wait_for_function(
-        "count => performance.getEntriesByName('unweave grid').length >= count", arg=grids
-    )
-
-
-def grids(page) -> int:
-    return page.evaluate("performance.getEntriesByName('unweave grid').length")
-
-
-def slider_value(page, latent: int) -> float:
-    return float(page.locator(f"input[type=range][data-latent='{latent}']").input_value())
-
-
-def assert_same(found: np.ndarray, expected: np.ndarray) -> None:
-    assert found.shape == expected.shape
-    assert np.abs(found - expected).max() <= 1  # of 255
-
-
-def start_from_row(page, row: int) -> None:
-    field = page.get_by_label("Row of the data")
-    field.fill(str(row))
-    field.press("Enter")
-    page.get_by_text(f"Started from row {row}").wait_for()
 
 
 @pytest.fixture(scope="module")
@@ -137,18 +100,6 @@ def test_keys_move_sliders_and_cells(visit, run):
     assert page.locator(".scatter canvas").count() == 1  # its traversal
 
 
-def test_every_control_can_be_reached_by_tab(visit):
-    page = visit("/runs/vae-s0")
-    page.locator("h1").click()
-    seen = set()
-    for _ in range(40):
-        page.keyboard.press("Tab")
-        seen.add(page.evaluate("document.activeElement.outerHTML.slice(0, 60)"))
-    text = " ".join(seen)
-    for part in ("Random image", 'type="range"', 'class="name"', 'type="file"', 'type="number"'):
-        assert part in text, part
-
-
 def test_an_uploaded_image_is_started_from(visit, run, tmp_path):
     page = visit("/runs/vae-s0")
     image = run.data.images([900])
@@ -223,13 +174,10 @@ def test_a_run_that_trains_is_followed_without_reloading(visit, own_run):
     assert page.evaluate("window.isTheSamePage")
 
 
-def test_the_exported_file_decodes_the_same_image_from_disk(page, runs, run, tmp_path, capsys):
-    target = tmp_path / "page.html"
-    assert main(["explore", "--export", str(target), str(runs / "vae-s0")]) == 0
-    assert "page.html" in capsys.readouterr().out
+def test_the_exported_file_decodes_the_same_image_from_disk(page, exported, run):
     requests = []
     page.on("request", lambda request: requests.append(request.url))
-    page.goto(target.as_uri())
+    page.goto(exported.as_uri())
     page.wait_for_selector("html[data-ready]")
     settle(page, 1)
     choice = page.locator(".gallery button").nth(3)

@@ -9,7 +9,7 @@ from typing import Any
 
 from unweave import runs, views
 from unweave.errors import DataError
-from unweave.explorer.decoder import to_onnx
+from unweave.explorer.onnx_files import decoder_to_onnx
 from unweave.run_folder import RunFolder
 from unweave.runs import Run
 
@@ -44,7 +44,7 @@ class OpenRun:
         """Return the decoder for the browser."""
         with self.lock:
             if self._decoder is None:
-                self._decoder = to_onnx(self.run)
+                self._decoder = decoder_to_onnx(self.run)
             return self._decoder
 
 

@@ -3,13 +3,16 @@
 import base64
 import gzip
 import json
+import warnings
 from pathlib import Path
 
 from unweave import runs, views
 from unweave.errors import ConfigError
 from unweave.explorer import contents, page_files
 from unweave.explorer.library import Library, OpenRun
+from unweave.explorer.onnx_files import encoder_to_onnx
 from unweave.files import write_atomically
+from unweave.runs import Run
 
 
 def export_page(folder: str | Path, path: str | Path) -> Path:
@@ -29,13 +32,31 @@ def export_page(folder: str | Path, path: str | Path) -> Path:
         "starts": contents.starts(opened),
     }
     text = json.dumps(views.plain(content), ensure_ascii=False, allow_nan=False)
-    decoder = gzip.compress(opened.decoder, compresslevel=9, mtime=0)
-    page = page_files.single_page(
-        {
-            "content": text.replace("<", "\\u003c"),  # no text of a run can end the element
-            "decoder": base64.b64encode(decoder).decode(),
-            "runtime": page_files.runtime_text(),
-        }
-    )
-    write_atomically(path, page)
+    inside = {
+        "content": text.replace("<", "\\u003c"),  # no text of a run can end the element
+        "decoder": _packed(opened.decoder),
+        "runtime": page_files.runtime_text(),
+    }
+    encoder = _encoder(opened.run)
+    if encoder is not None:
+        inside["encoder"] = _packed(encoder)
+    write_atomically(path, page_files.single_page(inside))
     return path
+
+
+def _encoder(run: Run) -> bytes | None:
+    """Return the encoder, so that the page can start from an image of the reader's.
+
+    What a browser reads from an image file has one or three channels.
+    """
+    if not run.has_encoder or run.image_shape[0] not in (1, 3):
+        return None
+    try:
+        return encoder_to_onnx(run)
+    except ConfigError as error:
+        warnings.warn(f"the page will not take uploads: {error}", stacklevel=3)
+        return None
+
+
+def _packed(content: bytes) -> str:
+    return base64.b64encode(gzip.compress(content, compresslevel=9, mtime=0)).decode()

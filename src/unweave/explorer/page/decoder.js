@@ -1,4 +1,4 @@
-// A run's decoder, evaluated here by ONNX Runtime on one thread.
+// A run's networks, evaluated here by ONNX Runtime on one thread.
 import { InferenceSession, Tensor, env } from "unweave/ort.mjs";
 
 let started = null;
@@ -12,6 +12,25 @@ function start(compressed) {
     env.wasm.wasmBinary = await new Response(unpacked).arrayBuffer();
   })();
   return started;
+}
+
+/** A run's encoder, of one image at a time. */
+export class Encoder {
+  constructor(session, shape) {
+    this.session = session;
+    this.shape = shape;
+  }
+
+  static async create(model, shape, compressedRuntime) {
+    await start(compressedRuntime);
+    return new Encoder(await InferenceSession.create(model), shape);
+  }
+
+  /** The code of an image: floats in [0, 1], channel after channel. */
+  async encode(image) {
+    const { codes } = await this.session.run({ images: new Tensor("float32", image, [1, ...this.shape]) });
+    return Array.from(codes.data);
+  }
 }
 
 export class Decoder {

@@ -1,9 +1,10 @@
 // The page of one run in one file: everything it needs is inside.
-import { Decoder } from "unweave/decoder.js";
+import { Decoder, Encoder } from "unweave/decoder.js";
 import { fill, h, problem, section, short, words } from "unweave/dom.js";
 import { LatentsPanel } from "unweave/latents.js";
 import { showTimings } from "unweave/painter.js";
 import { Starts } from "unweave/starts.js";
+import { readImage } from "unweave/uploads.js";
 
 const main = document.getElementById("main");
 const text = (id) => document.getElementById(id).textContent;
@@ -27,9 +28,15 @@ async function show() {
   const decoder = await Decoder.create(model, run.image_shape, async () => stream(bytes("runtime")));
   const panel = new LatentsPanel({ latents, decoder });
   const { images, prior } = stored;
+  let encoder = null; // made when the first image comes
   const starts = new Starts(panel, {
     images,
     prior: (seed) => ({ code: prior[seed % prior.length] }),
+    upload: document.getElementById("encoder") && (async (file) => {
+      const { pixels, picture } = await readImage(file, run.image_shape);
+      encoder ??= await Encoder.create(await unpacked(bytes("encoder")), run.image_shape);
+      return { code: await encoder.encode(pixels), picture };
+    }),
   });
   const timing = h("p", { class: "timing" });
   document.title = `${run.name} · unweave`;
@@ -44,9 +51,10 @@ async function show() {
       h("div", { class: "stage" },
         h("div", { class: "views" },
           h("figure", {}, panel.image, h("figcaption", {}, "decoded")),
-          h("figure", {}, starts.picture, h("figcaption", {}, images.length ? "start" : ""))),
+          h("figure", {}, starts.picture, h("figcaption", {}, ""))),
         starts.element, timing),
       panel.element)));
+  starts.picture.addEventListener("load", () => { starts.picture.nextSibling.textContent = "start"; });
   showTimings(timing);
   if (images.length) starts.element.querySelector(".gallery button").click();
   else await starts.prior();

@@ -1,4 +1,4 @@
-"""The decoder of a run as ONNX, for a browser to evaluate."""
+"""The decoder and the encoder of a run as ONNX files, for a browser to evaluate."""
 
 import contextlib
 import copy
@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
+from torch.onnx import OnnxExporterError
 
 from unweave.errors import ConfigError
 from unweave.methods import Method
@@ -30,7 +31,18 @@ class Decoder(nn.Module):
         return self.method.decode(self.nets, codes)
 
 
-def to_onnx(run: Run) -> bytes:
+class Encoder(nn.Module):
+    """From images in [0, 1] to codes, and nothing else of a run."""
+
+    def __init__(self, method: Method, nets: Networks):
+        super().__init__()
+        self.method, self.nets = method, nets
+
+    def forward(self, images: Tensor) -> Tensor:
+        return self.method.encode(self.nets, images)
+
+
+def decoder_to_onnx(run: Run) -> bytes:
     """Return the decoder as an ONNX file.
 
     It takes `codes` (batch, code) and gives `images` (batch, channel, height, width).
@@ -39,15 +51,36 @@ def to_onnx(run: Run) -> bytes:
     check_installed()
     if not run.has_decoder:
         raise ConfigError(f"{run.name} has no decoder: it makes no images of codes")
-    # A copy, since the run may be in use meanwhile.
-    nets = copy.deepcopy(run.nets).cpu()
-    nets.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
-    decoder = Decoder(run.config.method, nets).eval()
+    decoder = Decoder(run.config.method, _copied(run.nets)).eval()
+    names = ("codes", "images")
     with _exporting, _quietly(), torch.no_grad():
-        content, takes_any = _export(decoder, run.latent_dim, ({0: torch.export.Dim("batch")},))
+        batch = ({0: torch.export.Dim("batch")},)
+        content, takes_any = _export(decoder, torch.zeros(2, run.latent_dim), names, batch)
         if not takes_any:
-            content, _ = _export(decoder, run.latent_dim, None)
+            content, _ = _export(decoder, torch.zeros(1, run.latent_dim), names)
     return content
+
+
+def encoder_to_onnx(run: Run) -> bytes:
+    """Return the encoder as an ONNX file, from `images` of one row to `codes`."""
+    check_installed()
+    if not run.has_encoder:
+        raise ConfigError(f"{run.name} has no codes of images, only of rows of its data")
+    encoder = Encoder(run.config.method, _copied(run.nets)).eval()
+    with _exporting, _quietly(), torch.no_grad():
+        try:
+            example = torch.zeros(1, *run.image_shape)
+            content, _ = _export(encoder, example, ("images", "codes"))
+        except OnnxExporterError as error:
+            raise ConfigError(f"the encoder of {run.name} cannot be exported: {error}") from error
+    return content
+
+
+def _copied(nets: Networks) -> Networks:
+    """Return a copy in plain memory order: the run may be in use meanwhile."""
+    nets = copy.deepcopy(nets).cpu()
+    nets.to(memory_format=torch.contiguous_format)  # type: ignore[call-overload]
+    return nets
 
 
 def check_installed() -> None:
@@ -57,20 +90,22 @@ def check_installed() -> None:
         import onnxscript
     except ImportError as error:
         raise ConfigError(
-            f"exporting a decoder needs {error.name}: pip install 'unweave[explore]'"
+            f"exporting networks needs {error.name}: pip install 'unweave[explore]'"
         ) from None
     del onnx, onnxscript
 
 
-def _export(decoder: nn.Module, latent_dim: int, shapes: Any) -> tuple[bytes, bool]:
+def _export(
+    network: nn.Module, example: Tensor, names: tuple[str, str], shapes: Any = None
+) -> tuple[bytes, bool]:
     """Return the file, and whether the size of the batch was left open."""
     program = torch.onnx.export(
-        decoder,
-        (torch.zeros(2 if shapes else 1, latent_dim),),
+        network,
+        (example,),
         dynamo=True,
         dynamic_shapes=shapes,
-        input_names=["codes"],
-        output_names=["images"],
+        input_names=[names[0]],
+        output_names=[names[1]],
         verbose=False,
     )
     assert program is not None

@@ -1,4 +1,4 @@
-"""The exported decoder gives the images of the method, for every method that has one."""
+"""Exported networks give the images and the codes of the method, for every method."""
 
 import dataclasses
 
@@ -10,7 +10,7 @@ from onnx.reference import ReferenceEvaluator
 from unweave import catalog
 from unweave.config import Train
 from unweave.errors import ConfigError
-from unweave.explorer.decoder import to_onnx
+from unweave.explorer.onnx_files import decoder_to_onnx, encoder_to_onnx
 from unweave.methods import method_named
 from unweave.methods.ground_truth import GroundTruth
 from unweave.methods.vae import VAE
@@ -54,13 +54,33 @@ def one_of_each_decoding() -> list[str]:
 @pytest.mark.parametrize("name", one_of_each_decoding())
 def test_codes_are_decoded_as_by_the_run(name, toy):
     run = run_of(small(name), toy)
-    model = onnx.load_from_string(to_onnx(run))
+    model = onnx.load_from_string(decoder_to_onnx(run))
     onnx.checker.check_model(model)
     codes = run.prior_codes(3, seed=1)
     parts = [codes] if takes_any(model) else np.split(codes, 3)
     evaluator = ReferenceEvaluator(model)
     images = np.concatenate([evaluator.run(["images"], {"codes": part})[0] for part in parts])
     np.testing.assert_allclose(images, run.decode(codes), atol=1e-5)
+
+
+def one_of_each_encoding() -> list[str]:
+    """Name one method for every way in which images become codes."""
+    found = {}
+    for name in catalog.names("unweave.methods"):
+        method = method_named(name)
+        if method.has_encoder and method.has_decoder:  # others have nothing to slide
+            found.setdefault(method.encode, name)
+    return sorted(found.values())
+
+
+@pytest.mark.parametrize("name", one_of_each_encoding())
+def test_images_are_encoded_as_by_the_run(name, toy):
+    run = run_of(small(name), toy)
+    model = onnx.load_from_string(encoder_to_onnx(run))
+    onnx.checker.check_model(model)
+    image = toy.images([500])
+    codes = ReferenceEvaluator(model).run(["codes"], {"images": image})[0]
+    np.testing.assert_allclose(codes, run.encode(image), atol=1e-5)
 
 
 def takes_any(model) -> bool:
@@ -77,7 +97,7 @@ class ReadsItsBatch(VAE):
 
 def test_a_method_that_fixes_the_size_of_the_batch_decodes_one_at_a_time(toy):
     run = run_of(ReadsItsBatch(latent_dim=2), toy)
-    model = onnx.load_from_string(to_onnx(run))
+    model = onnx.load_from_string(decoder_to_onnx(run))
     assert not takes_any(model)
     code = np.array([[0.5, -1]], dtype=np.float32)
     images = ReferenceEvaluator(model).run(["images"], {"codes": code})[0]
@@ -88,7 +108,7 @@ def test_a_run_can_go_on_while_its_decoder_is_exported(toy):
     run = run_of(VAE(latent_dim=2), toy)
     run.nets.train()
     before = {name: value.clone() for name, value in run.nets.state_dict().items()}
-    assert takes_any(onnx.load_from_string(to_onnx(run)))
+    assert takes_any(onnx.load_from_string(decoder_to_onnx(run)))
     assert run.nets.training
     for name, value in run.nets.state_dict().items():
         assert (value == before[name]).all()
@@ -96,4 +116,4 @@ def test_a_run_can_go_on_while_its_decoder_is_exported(toy):
 
 def test_a_method_without_decoder_says_so(toy):
     with pytest.raises(ConfigError, match="no decoder"):
-        to_onnx(run_of(GroundTruth(), toy))
+        decoder_to_onnx(run_of(GroundTruth(), toy))
