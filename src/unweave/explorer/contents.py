@@ -184,11 +184,19 @@ def run_facts(library: Library, name: str) -> dict[str, Any]:
         "versions": stored.get("versions", {}),
         "settings": to_json(config),
         "scores": folder.scores(),
+        "meanings": {name: _meaning(name) for name in folder.scores()},
         "image_shape": list(summary.image_shape),
         "rows": summary.rows,
         "has_decoder": method.has_decoder,
         "has_encoder": method.has_encoder,
     }
+
+
+def _meaning(metric: str) -> str:
+    """Return what a metric measures in a sentence; nothing of one that is not ours."""
+    if metric not in catalog.names("unweave.metrics"):
+        return ""
+    return catalog.summary(catalog.load("unweave.metrics", metric, "metric"))
 
 
 def latents(opened: OpenRun) -> dict[str, Any]:

@@ -1,14 +1,14 @@
 // Runs side by side: scores, settings that differ, curves in one plot, traversals from one image.
 import { getJson, runAddress } from "unweave/api.js";
-import { fill, h, problem, section, short, words } from "unweave/dom.js";
-import { LatentsPanel } from "unweave/latents.js";
+import { fill, h, problem, section, short, twinned, twins, words } from "unweave/dom.js";
+import { LatentsPanel, codeTwins } from "unweave/latents.js";
 import { COLORS, linePlot } from "unweave/plots.js";
-import { loadDecoder } from "unweave/run_page.js";
+import { firstRow, loadDecoder } from "unweave/run_page.js";
 
 export async function showComparison(main, names) {
   const compared = await getJson("/compare.json" + location.search);
   const curves = h("div"), traversals = h("div");
-  fill(main, h("h1", {}, `${names.length} runs side by side`),
+  fill(main, h("h1", {}, `${names.length} runs side by side`, twins([["compare.json", "/compare.json" + location.search]])),
     h("ul", { class: "legend" }, names.map((name, i) =>
       h("li", {}, h("i", { style: { background: COLORS[i] } }), h("a", { href: runAddress(name) }, name)))),
     scoresSection(compared, names), settingsSection(compared, names), traversals, curves);
@@ -62,14 +62,15 @@ async function drawCurves(place, names) {
     const curve = curves.find((one) => one.name === key);
     return curve ? [{ label: tail(names[i]), x: curve.steps, y: curve.values, color: COLORS[i] }] : [];
   }), { legend: false }));
-  fill(place, plots.length ? section("Training", h("div", { class: "plots" }, plots)) : []);
+  const links = names.map((name) => [`${tail(name)}/curves.json`, runAddress(name, "/curves.json")]);
+  fill(place, plots.length ? twinned(section("Training", h("div", { class: "plots" }, plots)), links) : []);
 }
 
 async function drawTraversals(place, runs) {
   const shown = runs.filter((run) => run.has_decoder && run.weights_version);
   if (!shown.length) return;
   const columns = shown.map(() => h("div"));
-  const row = h("input", { type: "number", min: 0, step: 1, value: Math.floor(shown[0].rows * 0.4142) });
+  const row = h("input", { type: "number", min: 0, step: 1, value: 0 });
   fill(place, section("Traversals",
     h("div", { class: "tools" }, h("label", {}, "From row ", row, " of each run's data")),
     h("div", { class: "columns" }, columns)));
@@ -81,19 +82,22 @@ async function drawTraversals(place, runs) {
       fill(columns[i], h("h3", {}, tail(run.name)), problem(error));
     }
   }
-  const start = () => panels.forEach((begin) => begin(Number(row.value)));
+  if (!panels.length) return;
+  row.value = Math.min(...panels.map(({ rows }) => firstRow(rows)));
+  const start = () => panels.forEach(({ begin }) => begin(Number(row.value)));
   row.addEventListener("change", start);
   start();
 }
 
-/** Draw one run's image and lines; return how to start from a row. */
+/** Draw one run's image and lines; return how to begin from a row, and how many there are. */
 async function drawColumn(place, run) {
   const address = (rest) => runAddress(run.name, rest);
   const latents = await getJson(address("/latents.json"));
   const panel = new LatentsPanel({ latents, decoder: await loadDecoder(run, address), sliders: false });
-  const said = h("div");
-  fill(place, h("h3", {}, tail(run.name)), h("div", { class: "views" }, panel.image), said, panel.element);
-  return async (row) => {
+  const said = h("div"), links = h("span");
+  panel.onmove = () => fill(links, twins(codeTwins(address, panel.code)));
+  fill(place, h("h3", {}, tail(run.name), links), h("div", { class: "views" }, panel.image), said, panel.element);
+  const begin = async (row) => {
     try {
       fill(said);
       const source = latents.rows ? `/row.json?row=${row}` : `/prior.json?seed=${row}`;
@@ -102,4 +106,5 @@ async function drawColumn(place, run) {
       fill(said, problem(error));
     }
   };
+  return { begin, rows: latents.rows };
 }

@@ -36,6 +36,17 @@ export function section(title, ...children) {
   return h("section", { "aria-labelledby": id }, h("h2", { id }, title), ...children);
 }
 
+/** Links to JSON of what is shown: [[words, address], …]. */
+export function twins(links) {
+  return h("span", { class: "twins" }, links.map(([text, href]) => h("a", { href, title: "the same as JSON" }, text)));
+}
+
+/** The same, beside the heading of an element. */
+export function twinned(element, links) {
+  element.querySelector("h1, h2, h3").append(twins(links));
+  return element;
+}
+
 /** What is shown where something could not be. */
 export function problem(error) {
   return h("p", { class: "problem", role: "alert" }, String(error.message ?? error));

@@ -1,6 +1,6 @@
 // Factors against latents; a cell opens that latent's traversal and its scatter over the factor.
 import { getJson } from "unweave/api.js";
-import { fill, h, problem, section, short, words } from "unweave/dom.js";
+import { fill, h, problem, section, short, twinned, twins, words } from "unweave/dom.js";
 import { draw } from "unweave/pixels.js";
 import { scatterPlot } from "unweave/plots.js";
 
@@ -26,7 +26,9 @@ export async function heatMapSection(page) {
     }
   }
   await show("mi");
-  return section("Factors and latents", h("div", { class: "tools" }, buttons, meaning), h("div", { class: "look" }, table, look));
+  const links = Object.keys(KINDS).map((kind) => [`${kind}.json`, page.address(`/heat_map.json?kind=${kind}`)]);
+  return twinned(section("Factors and latents",
+    h("div", { class: "tools" }, buttons, meaning), h("div", { class: "look" }, table, look)), links);
 }
 
 function drawMap(map, page, look) {
@@ -48,11 +50,15 @@ function drawMap(map, page, look) {
         open(look, page, latent, factor);
       },
       onkeydown: (event) => {
-        const [down, right] = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key] ?? [0, 0];
-        if (!down && !right) return;
+        const next = {
+          ArrowUp: () => cells[line - 1]?.[column], ArrowDown: () => cells[line + 1]?.[column],
+          ArrowLeft: () => cells[line][column - 1], ArrowRight: () => cells[line][column + 1],
+          Home: () => cells[line][0], End: () => cells[line].at(-1),
+        }[event.key];
+        if (!next) return;
         event.preventDefault();
-        const next = cells[line + down]?.[column + right];
-        if (next) { focusOnly(next); next.focus(); }
+        const cell = next();
+        if (cell) { focusOnly(cell); cell.focus(); }
       },
     }, short(value, 2));
   }));
@@ -65,10 +71,11 @@ function drawMap(map, page, look) {
 
 async function open(look, page, latent, factor) {
   try {
-    const points = await getJson(page.address(`/scatter.json?latent=${latent}&factor=${encodeURIComponent(factor)}`));
-    fill(look, h("h3", {}, `${points.label} and ${words(factor)}`), await strip(page, latent),
+    const address = page.address(`/scatter.json?latent=${latent}&factor=${encodeURIComponent(factor)}`);
+    const points = await getJson(address);
+    fill(look, h("h3", {}, `${points.label} and ${words(factor)}`, twins([["scatter.json", address]])), await strip(page, latent),
       scatterPlot(`${points.label} by ${words(factor)}`, points.values, points.codes, {
-        classes: points.classes, labels: points.class_labels, xLabel: words(factor), xLabels: points.factor_labels,
+        classes: points.classes, labels: points.class_labels, xLabel: words(factor), yLabel: points.label, xLabels: points.factor_labels,
       }));
   } catch (error) {
     fill(look, problem(error));

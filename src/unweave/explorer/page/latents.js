@@ -5,6 +5,11 @@ import { Painter } from "unweave/painter.js";
 const STEPS = 9; // images in a line; contents.py draws as many in the twin
 const POSITIONS = 400; // of a slider
 
+/** Links to the image of a code and the lines around it, as JSON. */
+export function codeTwins(address, code) {
+  return ["decoded", "traversals"].map((what) => [`${what}.json`, address(`/${what}.json?code=${code.join(",")}`)]);
+}
+
 export class LatentsPanel {
   /**
    * @param latents what latents.json says  @param decoder a Decoder

@@ -1,10 +1,11 @@
 // A run: sliders, heat map, curves, scores, settings; what trains is followed.
 import { getBytes, getJson, post, runAddress } from "unweave/api.js";
-import { fill, h, problem, section, short, words } from "unweave/dom.js";
+import { fill, h, problem, section, short, twinned, twins, words } from "unweave/dom.js";
 import { heatMapSection } from "unweave/heat_map.js";
-import { LatentsPanel } from "unweave/latents.js";
+import { LatentsPanel, codeTwins } from "unweave/latents.js";
 import { showTimings } from "unweave/painter.js";
 import { COLORS, linePlot } from "unweave/plots.js";
+import { responseSection } from "unweave/responses.js";
 import { Starts } from "unweave/starts.js";
 
 const EVERY = 2000; // milliseconds between two looks at a run that trains
@@ -13,8 +14,9 @@ export async function showRun(main, name) {
   const address = (rest) => runAddress(name, rest);
   const run = await getJson(address(".json"));
   const page = { name, run, address, panel: null, starts: null };
-  const header = h("div"), warnings = h("div"), bench = h("div"), heat = h("div"), curves = h("div"), scores = h("div");
-  fill(main, header, warnings, bench, heat, curves, scores, settingsSection(run));
+  const header = h("div"), warnings = h("div"), bench = h("div"), heat = h("div"), response = h("div");
+  const curves = h("div"), scores = h("div");
+  fill(main, header, warnings, bench, heat, response, curves, scores, settingsSection(run));
   const guard = async (place, what) => {
     try {
       await what();
@@ -26,7 +28,7 @@ export async function showRun(main, name) {
   bench.dataset.title = "Latents";
   curves.dataset.title = "Training";
   drawHeader(header, run);
-  drawScores(scores, run.scores);
+  drawScores(scores, run);
 
   await guard(curves, () => drawCurves(curves, page));
   if (run.weights_version) await showWeights();
@@ -38,7 +40,11 @@ export async function showRun(main, name) {
     const [latent, kind] = [focused?.closest("[data-latent]")?.dataset.latent, focused?.type];
     await guard(bench, () => drawBench(bench, page));
     if (latent) bench.querySelector(`.latent[data-latent="${latent}"] input[type="${kind}"]`)?.focus();
-    if (page.latents?.factors.length) await guard(heat, async () => fill(heat, await heatMapSection(page)));
+    if (page.latents?.factors.length) {
+      await guard(heat, async () => fill(heat, await heatMapSection(page)));
+      const wasOpen = response.querySelector("details")?.open;
+      fill(response, responseSection(page, wasOpen));
+    }
     await guard(warnings, () => drawWarnings(warnings, page));
   }
 }
@@ -59,10 +65,15 @@ function drawHeader(place, run) {
 
 async function drawWarnings(place, page) {
   const { warnings } = await getJson(page.address("/warnings.json"));
+  const links = twins([["warnings.json", page.address("/warnings.json")]]);
+  if (!warnings.length) {
+    fill(place, h("p", { class: "note" }, "No collapsed latents, no entangled pairs, and the KL is not at a limit.", links));
+    return;
+  }
   const count = warnings.length === 1 ? "1 thing" : `${warnings.length} things`;
-  fill(place, warnings.length ? h("details", { class: "warnings", open: warnings.length <= 3 },
+  fill(place, h("details", { class: "warnings", open: warnings.length <= 3 },
     h("summary", {}, `${count} to look at`),
-    h("ul", {}, warnings.map((warned) => h("li", {}, warned.message)))) : []);
+    h("ul", {}, warnings.map((warned) => h("li", {}, warned.message))), links));
 }
 
 async function drawBench(place, page) {
@@ -84,7 +95,8 @@ async function drawBench(place, page) {
     rename: (latent, name) => post(address("/name"), JSON.stringify({ latent, name })),
   });
   const starts = new Starts(panel, served(page));
-  const timing = h("p", { class: "timing" });
+  const timing = h("p", { class: "timing" }), links = h("span");
+  panel.onmove = () => fill(links, twins([["latents.json", address("/latents.json")], ...codeTwins(address, panel.code)]));
   fill(place, section("Latents", page.latents.problem ? problem(page.latents.problem) : null,
     h("div", { class: "bench" },
       h("div", { class: "stage" },
@@ -93,6 +105,7 @@ async function drawBench(place, page) {
           h("figure", {}, starts.picture, h("figcaption", {}, ""))),
         starts.element, timing),
       panel.element)));
+  place.querySelector("h2").append(links);
   starts.picture.addEventListener("load", () => { starts.picture.nextSibling.textContent = "start"; });
   showTimings(timing);
   Object.assign(page, { panel, starts });
@@ -106,7 +119,7 @@ async function drawBench(place, page) {
 }
 
 /** An image from the middle of the set rather than its very first, which is often an extreme. */
-function firstRow(rows) {
+export function firstRow(rows) {
   return Math.floor(rows * 0.4142);
 }
 
@@ -123,6 +136,8 @@ function served({ run, address, latents }) {
     row: (row) => getJson(address(`/row.json?row=${row}`)),
     prior: (seed) => getJson(address(`/prior.json?seed=${seed}`)),
     upload: run.has_encoder ? (file) => post(address("/encode"), file) : null,
+    twin: (start) => start.row !== undefined ? ["row.json", address(`/row.json?row=${start.row}`)]
+      : start.seed !== undefined ? ["prior.json", address(`/prior.json?seed=${start.seed}`)] : null,
   };
 }
 
@@ -137,12 +152,13 @@ async function drawCurves(place, page) {
       label: page.latents?.labels[latent] ?? `z${latent}`, x: kl.steps, y: kl.kl.map((row) => row[latent]),
       color: COLORS[latent % COLORS.length],
     }));
-    plots.unshift(linePlot("KL of each latent, nats", lines));
+    plots.unshift(linePlot("KL of each latent, nats", lines, { isLinear: true })); // dead ones lie at 0
   }
-  fill(place, plots.length ? section("Training", h("div", { class: "plots" }, plots)) : []);
+  fill(place, plots.length ? twinned(section("Training", h("div", { class: "plots" }, plots)),
+    [["curves.json", page.address("/curves.json")]]) : []);
 }
 
-function drawScores(place, scores) {
+function drawScores(place, { scores, meanings }) {
   const entries = Object.entries(scores);
   if (!entries.length) {
     fill(place, section("Scores", h("p", { class: "note" }, "Not scored yet: ", h("code", {}, "unweave evaluate RUN"))));
@@ -150,19 +166,20 @@ function drawScores(place, scores) {
   }
   fill(place, section("Scores", h("div", { class: "scroll" }, h("table", {},
     h("thead", {}, h("tr", {}, h("th", {}, "metric"), h("th", { class: "number" }, "score"),
-      h("th", {}, "better is"), h("th", { class: "wide" }, "protocol"))),
+      h("th", {}, "better is"), h("th", { class: "wide" }, "protocol"), h("th", { class: "wide" }, "what it means"))),
     h("tbody", {}, entries.map(([name, score]) => h("tr", {},
       h("td", {}, words(name)),
       h("td", { class: "number" }, short(score.value, 4)),
       h("td", {}, score.value === null ? `not scored: ${score.reason}` : score.higher_is_better ? "higher" : "lower"),
-      h("td", { class: "wide" }, score.protocol ?? ""))))))));
+      h("td", { class: "wide" }, score.protocol ?? ""),
+      h("td", { class: "wide meaning" }, meanings[name] ?? ""))))))));
 }
 
 function settingsSection(run) {
-  return section("Settings",
+  return twinned(section("Settings",
     h("details", {}, h("summary", {}, "Settings and versions"),
-      h("pre", { tabindex: 0, "aria-label": "Settings" }, JSON.stringify({ settings: run.settings, versions: run.versions }, null, 2))),
-    h("p", { class: "note" }, "As data: ", h("a", { href: runAddress(run.name, ".json") }, "this page's .json")));
+      h("pre", { tabindex: 0, "aria-label": "Settings" }, JSON.stringify({ settings: run.settings, versions: run.versions }, null, 2)))),
+    [["run.json", runAddress(run.name, ".json")], ["status.json", runAddress(run.name, "/status.json")]]);
 }
 
 /** Look at a run again and again while it may change, and redraw what did. */
@@ -186,7 +203,7 @@ function follow(page, { header, bench, curves, scores, guard, showWeights }) {
       if (now.curves_version !== before.curves_version) await guard(curves, () => drawCurves(curves, page));
       if (now.weights_version !== before.weights_version) await showWeights();
       if (now.scores_version !== before.scores_version) {
-        drawScores(scores, (await getJson(page.address(".json"))).scores);
+        drawScores(scores, await getJson(page.address(".json")));
       }
       say();
     } catch (error) {

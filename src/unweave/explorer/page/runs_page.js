@@ -1,6 +1,6 @@
 // The list of runs: filter, sort, choose some to compare; it follows runs that train.
 import { getJson, runAddress } from "unweave/api.js";
-import { fill, h, problem, section, short, words } from "unweave/dom.js";
+import { fill, h, problem, section, short, twins, words } from "unweave/dom.js";
 
 const EVERY = 3000; // milliseconds between two looks at the folder
 const PREFERRED = ["mig", "dci", "sap", "factor_vae_score", "beta_vae_score", "modularity"];
@@ -16,15 +16,20 @@ export async function showRuns(main) {
   const compare = h("button", { class: "main", type: "button", disabled: true, onclick: () => {
     location.href = "/compare?" + [...state.chosen].map((name) => "run=" + encodeURIComponent(name)).join("&");
   } }, "Compare");
+  const sort = h("select", { "aria-label": "Sort by", onchange: () => sortBy(state, sort.value, redraw) });
   const count = h("span", { class: "note", role: "status" });
   const table = h("div", { class: "scroll" });
   const studies = h("div");
   fill(main, h("h1", {}, `Runs in ${state.list.folder}`), studies,
-    h("section", { "aria-label": "Runs" }, h("div", { class: "tools" }, filter, compare, count), table));
+    h("section", { "aria-label": "Runs" }, h("div", { class: "tools" }, filter, h("label", {}, "Sort by ", sort), compare, count,
+      twins([["runs.json", "/runs.json"]])), table));
 
   function redraw() {
     fill(studies, state.list.studies.length ? studiesSection(state.list.studies) : []);
     const shown = sorted(state, state.list.runs.filter((run) => matches(run, filter.value)));
+    const keys = allColumns(state.list).map(({ key, title }) => h("option", { value: key }, title));
+    if (sort.options.length !== keys.length) fill(sort, keys);
+    sort.value = state.sort;
     fill(count, `${shown.length} of ${state.list.runs.length} runs`);
     fill(table, shown.length || filter.value ? drawTable(state, shown, redraw) : nothingYet());
     compare.disabled = state.chosen.size < 2;
@@ -72,10 +77,19 @@ function matches(run, text) {
   return text.toLowerCase().split(/\s+/).every((word) => said.includes(word));
 }
 
-function columns(list) {
+/** The columns that fit; what is sorted by is always among them. */
+function columns({ list, sort }) {
+  const all = allColumns(list);
+  const metrics = all.filter((column) => column.metric);
+  const first = metrics.findIndex((column) => column.key === sort) >= MOST_METRICS ? MOST_METRICS - 1 : MOST_METRICS;
+  return all.filter((column) => !column.metric || column.key === sort || metrics.indexOf(column) < first)
+    .map((column) => ({ ...column, wide: column.wide && column.key !== sort }));
+}
+
+function allColumns(list) {
   const known = list.metrics.map((metric) => metric.name);
   const order = [...PREFERRED.filter((name) => known.includes(name)), ...known.filter((name) => !PREFERRED.includes(name))];
-  const metrics = order.slice(0, MOST_METRICS).map((name, i) => ({
+  const metrics = order.map((name, i) => ({
     key: name, title: words(name), metric: true, number: true, wide: i > 1, value: (run) => run.scores[name]?.value,
   }));
   return [
@@ -90,8 +104,16 @@ function columns(list) {
   ];
 }
 
+/** Scores start with the best, everything else with the first; the same again turns it round. */
+function sortBy(state, key, redraw) {
+  const metric = state.list.metrics.find((one) => one.name === key);
+  state.down = state.sort === key ? !state.down : metric ? metric.higher_is_better : key === "created";
+  state.sort = key;
+  redraw();
+}
+
 function sorted(state, runs) {
-  const column = columns(state.list).find((one) => one.key === state.sort) ?? columns(state.list)[0];
+  const column = allColumns(state.list).find((one) => one.key === state.sort) ?? allColumns(state.list)[0];
   const sign = state.down ? -1 : 1;
   return [...runs].sort((a, b) => {
     const [x, y] = [column.value(a), column.value(b)];
@@ -103,7 +125,7 @@ function sorted(state, runs) {
 }
 
 function drawTable(state, runs, redraw) {
-  const shown = columns(state.list);
+  const shown = columns(state);
   const higher = Object.fromEntries(state.list.metrics.map((metric) => [metric.name, metric.higher_is_better]));
   const best = {};
   for (const column of shown.filter((one) => one.metric)) {
@@ -115,10 +137,8 @@ function drawTable(state, runs, redraw) {
     const order = isSorted ? (state.down ? "descending" : "ascending") : null;
     return h("th", { class: classes(column), "aria-sort": order, scope: "col" },
       h("button", { type: "button", "data-key": `sort ${column.key}`, onclick: () => {
-        // Scores start with the best, everything else with the first.
-        state.down = isSorted ? !state.down : column.metric ? higher[column.key] : column.key === "created";
-        state.sort = column.key;
-        redraw();
+        sortBy(state, column.key, redraw);
+        document.querySelector(`[data-key="${CSS.escape(`sort ${column.key}`)}"]`)?.focus();
       } }, column.title));
   }));
   const lines = runs.map((run) => h("tr", {},

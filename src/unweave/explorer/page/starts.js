@@ -1,5 +1,5 @@
 // Where to start from: an image of the data set, one of the user's, or the prior.
-import { fill, h, problem, words } from "unweave/dom.js";
+import { fill, h, problem, twins, words } from "unweave/dom.js";
 
 const PICTURES = "image/png,image/jpeg,image/webp,image/bmp,image/gif,image/tiff";
 
@@ -84,7 +84,8 @@ export class Starts {
       if (start.picture) this.picture.src = start.picture;
       const factors = Object.entries(start.factors ?? {});
       fill(this.facts, `Started from ${what}`,
-        factors.length ? ": " + factors.map(([name, value]) => `${words(name)} ${value}`).join(", ") : "");
+        factors.length ? ": " + factors.map(([name, value]) => `${words(name)} ${value}`).join(", ") : "",
+        this.source.twin?.(start) ? twins([this.source.twin(start)]) : null);
       this.panel.setCode(start.code);
     } catch (error) {
       fill(this.said, problem(error));
