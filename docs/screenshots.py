@@ -1,11 +1,16 @@
-"""Take pictures of every page of the explorer at two widths: make screenshots.
+"""Take pictures of every page, wide and narrow, light and dark: make screenshots.
 
     python docs/screenshots.py [RUNS_FOLDER] [--out FOLDER]
 
-Without a folder, small runs are trained for it first.
+Without a folder, small runs are trained for it first. The pages are the explorer's list of
+runs, a run, a run that is training, a comparison, the exported file, and the reports of one
+run and of several. Reports are made to be printed and are light only.
 """
 
 import argparse
+import json
+import os
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -17,8 +22,10 @@ from unweave.explorer.headless import chromium
 from unweave.explorer.library import Library
 from unweave.explorer.server import in_background
 from unweave.methods.beta_tcvae import BetaTCVAE
+from unweave.runs import load
 
 WIDTHS = (1440, 390)
+MOST_RUNS = 3
 
 
 def main() -> None:
@@ -27,28 +34,38 @@ def main() -> None:
     arguments.add_argument("--out", type=Path, default=Path("build/screenshots"))
     given = arguments.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as folder:
-        runs = given.runs or small_runs(Path(folder) / "runs")
-        names = Library(runs).names()[:3]
-        single = export_page(runs / names[0], Path(folder) / "page.html")
-        with chromium() as browser, in_background(runs) as (port, token):
-            for width in WIDTHS:
-                page = browser.new_page(viewport={"width": width, "height": 900})
-                here = f"http://127.0.0.1:{port}"
-                page.goto(f"{here}/?token={token}")
-                chosen = "&".join(f"run={name}" for name in names)
-                for title, address in (
-                    ("runs", f"{here}/"),
-                    ("run", f"{here}/runs/{names[0]}"),
-                    ("compare", f"{here}/compare?{chosen}"),
-                    ("exported", single.as_uri()),
-                ):
-                    take(page, address, given.out / f"{title}-{width}.png")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        runs = given.runs or small_runs(folder / "runs")
+        names = Library(runs).names()[:MOST_RUNS]
+        live = in_training(runs / names[0], folder / "live" / "training")
+        with (
+            chromium() as browser,
+            in_background(runs) as (port, token),
+            in_background(live.parent) as (live_port, live_token),
+        ):
+            here, there = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{live_port}"
+            chosen = "&".join(f"run={run}" for run in names)
+            pages = {
+                "runs": f"{here}/?token={token}",
+                "run": f"{here}/runs/{names[0]}?token={token}",
+                "live": f"{there}/runs/{live.name}?token={live_token}",
+                "compare": f"{here}/compare?{chosen}&token={token}",
+                "exported": export_page(runs / names[0], folder / "page.html").as_uri(),
+            }
+            for title, address in pages.items():
+                for scheme in ("light", "dark"):
+                    for width in WIDTHS:
+                        target = given.out / f"{title}-{scheme}-{width}.png"
+                        take(browser, address, target, width, scheme)
+            for title, address in reports(runs, names, folder).items():
+                for width in WIDTHS:
+                    take(browser, address, given.out / f"{title}-{width}.png", width, "light")
 
 
 def small_runs(folder: Path) -> Path:
-    """Train two seeds of a small model."""
-    for seed in (0, 1):
+    """Train three seeds of a small model."""
+    for seed in range(MOST_RUNS):
         workflows.train(
             BetaTCVAE(latent_dim=6, beta=3),
             "toy_xys",
@@ -60,17 +77,45 @@ def small_runs(folder: Path) -> Path:
     return folder
 
 
-def take(page: Any, address: str, target: Path) -> None:
-    """Wait until a page is drawn, open a cell of its heat map, and keep a picture of it all."""
+def in_training(run: Path, target: Path) -> Path:
+    """Copy a run as if it had come half its way and were training."""
+    shutil.copytree(run, target)
+    for file in ("scores.json", "networks.safetensors"):
+        (target / file).unlink(missing_ok=True)
+    lines = (target / "record.jsonl").read_text(encoding="utf-8").splitlines()
+    half = json.loads(lines[-1])["step"] // 2
+    kept = [line for line in lines if json.loads(line)["step"] <= half]
+    (target / "record.jsonl").write_text("\n".join(kept) + "\n", encoding="utf-8")
+    status = {"state": "running", "step": half, "pid": os.getpid()}
+    (target / "status.json").write_text(json.dumps(status), encoding="utf-8")
+    return target
+
+
+def reports(runs: Path, names: list[str], folder: Path) -> dict[str, str]:
+    """Write a report of the first run, and one of all."""
+    loaded = [load(runs / name) for name in names]
+    return {
+        "report": workflows.write_report(loaded[0], folder / "one.html").as_uri(),
+        "report-of-several": workflows.write_report(loaded, folder / "all.html").as_uri(),
+    }
+
+
+def take(browser: Any, address: str, target: Path, width: int, scheme: str) -> None:
+    """Wait until a page is drawn, open what can be opened, and keep a picture of it all."""
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
     page.goto(address)
-    page.wait_for_selector("html[data-ready]", timeout=120_000)
+    if "report" not in target.name:
+        page.wait_for_selector("html[data-ready]", timeout=120_000)
     cell = page.locator(".heat button").first
     if cell.count():
         cell.click()
         page.locator(".scatter circle").first.wait_for()
+        page.get_by_text("Show the mean of each latent").click()
+        page.locator(".response").first.wait_for(timeout=120_000)
     page.wait_for_timeout(1000)
-    page.evaluate("scrollTo(0, 0)")
+    page.evaluate("() => scrollTo(0, 0)")
     page.screenshot(path=target, full_page=True)
+    page.close()
     print(target)
 
 
