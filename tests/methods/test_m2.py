@@ -8,6 +8,7 @@ from torch.nn.functional import one_hot
 
 from unweave.batches import Batch, LabelledBatch
 from unweave.data import DataSummary, from_arrays
+from unweave.errors import ConfigError
 from unweave.methods.m2 import M2, marginal_bound
 from unweave.networks.mlp64 import MLP64
 
@@ -104,6 +105,21 @@ def test_labels_reach_the_classifier_only_by_classification():
     nets.zero_grad()
     loss_of(nets, labelled=60).total.backward()
     assert any(p.grad.any() for p in nets.classifier.parameters())
+
+
+def test_images_without_labels_teach_the_classifier_after_its_warm_up():
+    nets = networks()
+    method = M2(latent_dim=2, classification_weight=0, class_warmup_steps=5)
+    for step, taught in ((4, False), (5, True)):
+        nets.zero_grad(set_to_none=False)
+        (turn,) = method.turns(nets, batch(), step)
+        turn.loss.total.backward()
+        assert any(p.grad is not None and p.grad.any() for p in nets.classifier.parameters()) == (
+            taught
+        )
+        assert all(p.grad.any() for p in nets.decoder.parameters())
+    with pytest.raises(ConfigError, match="class_warmup_steps must be 0 or more, found -1"):
+        M2(class_warmup_steps=-1)
 
 
 def test_bounds_are_weighed_by_the_share_of_labelled_images():

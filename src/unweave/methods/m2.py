@@ -11,11 +11,16 @@ the loss is (1 - s) E U(x) + s E L(x', y') - α E log q(y'|x'), with x', y' from
 labelled images and s their share of all. The last term is the only one by which labels
 reach q(y|x).
 
+Early on, whichever class happens to draw an image best would draw it ever better, and
+classes would come to mean something else than the labels say. For a while
+(`class_warmup_steps`) U therefore teaches q(y|x) nothing, and classes are told apart by
+the labels alone while the decoder learns what they look like.
+
 The code given to metrics is q(y|x) and the mean of z for the likeliest class.
 
 Differs from the paper: q(y|x) and q(z|x, y) start from the same features of the image,
 so that what is learnt without labels helps the classifier; y joins those features; the
-layers are those of `--architecture`.
+layers are those of `--architecture`. The warm-up is ours.
 """
 
 from collections.abc import Iterator
@@ -28,6 +33,7 @@ from torch.nn.functional import cross_entropy, one_hot
 
 from unweave.batches import LabelledBatch
 from unweave.data import DataSummary
+from unweave.errors import ConfigError
 from unweave.methods._classes import ClassAutoencoder, ClassPrior
 from unweave.methods._conditional import ConditionalEncoder
 from unweave.methods._method import Loss, Player, Turn
@@ -49,8 +55,18 @@ class Bounds(NamedTuple):
 class M2(ClassAutoencoder):
     classification_weight: Schedule = constant(10.0)
     """Weight α of the classifier's loss, against bounds in nats of an image. Paper: 0.1."""
+    class_warmup_steps: int = 0
+    """Steps in which q(y|x) learns from labels alone, before images without any have a say.
+    Paper: 0."""
     hidden: int = 256
     """Features of an image, and units of the layer in which they meet y. Paper: 500."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.class_warmup_steps < 0:
+            raise ConfigError(
+                f"class_warmup_steps must be 0 or more, found {self.class_warmup_steps}"
+            )
 
     def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
         classes, shape = self.class_count(data), data.image_shape
@@ -90,6 +106,8 @@ class M2(ClassAutoencoder):
 
     def turns(self, nets: Networks, batch: LabelledBatch, step: int) -> Iterator[Turn]:
         log_q, bounds = self.every_class(nets, batch.unlabelled.images)
+        if step < self.class_warmup_steps:
+            log_q = log_q.detach()
         unlabelled, entropy = marginal_bound(log_q, bounds.total)
 
         told = batch.labels[:, 0].long()
