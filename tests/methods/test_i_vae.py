@@ -76,6 +76,22 @@ def test_codes_for_metrics_know_nothing_of_u_and_teach_the_others_nothing():
         assert all(p.grad is None for p in network.parameters())
 
 
+def test_encoders_see_images_centred_and_scaled_whatever_the_data_vary_by():
+    images = 0.4 + 0.05 * IMAGES
+    method = IVAE(latent_dim=2)
+    nets = networks(method)
+    nets.standardization.fit(images)
+    seen = nets.standardization(images)
+    torch.testing.assert_close(seen.mean(0), torch.zeros(1, 4, 4), atol=1e-5, rtol=0)
+    assert seen.var(0, correction=0).mean().item() == pytest.approx(1, rel=1e-4)
+    torch.testing.assert_close(method.encode(nets, images), nets.encoder(seen).mean)
+    torch.testing.assert_close(
+        method.encode_with(nets, images, U), nets.joint_encoder(seen, U).mean
+    )
+    nets.standardization.fit(torch.full((3, 1, 4, 4), 0.5))
+    assert torch.equal(nets.standardization(images), images - 0.5)
+
+
 def test_samples_follow_the_prior_of_the_observed_u():
     data = load_data("segments").subset(range(500, 2500))  # of segments 0, 1 and 2
     method = IVAE(latent_dim=2)
@@ -85,6 +101,8 @@ def test_samples_follow_the_prior_of_the_observed_u():
     shares = nets.prior.observed.mean(0)
     torch.testing.assert_close(shares[:3], torch.tensor([0.25, 0.5, 0.25]), atol=0.1, rtol=0)
     assert shares[3:].sum() == 0
+    points = torch.from_numpy(data.images(range(2000)))
+    torch.testing.assert_close(nets.standardization.mean, points.mean(0))
     with torch.no_grad():
         expected = nets.prior(nets.prior.observed).variance.mean(0)
         drawn = method.sample_prior(nets, 20_000)

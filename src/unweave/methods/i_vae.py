@@ -14,7 +14,8 @@ into scores: a second encoder r(z|x) learns to guess the draws of q(z|x, u) by -
 whose gradient reaches nothing else.
 
 Differs from the paper: a VAE's KL in closed form; the paper's code also offers weights on
-the parts of the KL. p(x|z) has its mean in [0, 1], as images have here.
+the parts of the KL. p(x|z) has its mean in [0, 1], as images have here; the encoders see
+what is left of an image without the mean image, at unit scale, as the paper's points are.
 """
 
 from collections.abc import Iterator
@@ -30,12 +31,34 @@ from unweave.data import DataSummary, FactorImages
 from unweave.methods._autoencoder import Autoencoder
 from unweave.methods._conditional import ConditionalEncoder
 from unweave.methods._method import Loss, Player, Turn
-from unweave.networks import Architecture, GaussianEncoder, Networks
+from unweave.networks import Architecture, GaussianEncoder, ImageShape, Networks
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.probability.likelihood import Likelihood
 from unweave.tensors import Images, Latents
 
+MEASURED = 2_000  # rows by which images are centred and scaled
 OBSERVED = 256  # rows of u kept with the run, to sample from the prior
+
+
+class Standardization(nn.Module):
+    """Images less their mean, in units of how much pixels vary on average."""
+
+    mean: Tensor
+    deviation: Tensor
+
+    def __init__(self, image_shape: ImageShape):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(image_shape))
+        self.register_buffer("deviation", torch.ones(()))
+
+    def forward(self, images: Images) -> Images:
+        return (images - self.mean) / self.deviation
+
+    def fit(self, images: Images) -> None:
+        """Measure images; of images that are all the same, the scale is left as it is."""
+        self.mean.copy_(images.mean(0))
+        variance = images.var(0, correction=0).mean()
+        self.deviation.copy_(variance.sqrt() if variance > 0 else torch.ones(()))
 
 
 class ConditionalPrior(nn.Module):
@@ -87,6 +110,7 @@ class IVAE(Autoencoder):
     def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
         given, shape = self.supervision.width(data.column_sizes), data.image_shape
         nets = Networks()
+        nets.standardization = Standardization(shape)
         nets.joint_encoder = ConditionalEncoder(
             architecture, shape, given=given, hidden=self.hidden, latent_dim=self.latent_dim
         )
@@ -103,18 +127,22 @@ class IVAE(Autoencoder):
         return {"autoencoder": Player(owns, self.optimizer)}
 
     def fit(self, nets: Networks, data: FactorImages, seed: int) -> None:
-        """Keep some u of the data, to sample from the prior without it."""
+        """Measure the scale of images; keep some u, to sample from the prior without the data."""
         known = self.supervision.known_rows(data)
+        rng = np.random.default_rng((seed, 0xA1))
+        rows = np.sort(rng.choice(known, size=min(len(known), MEASURED), replace=False))
+        nets.standardization.fit(torch.from_numpy(data.images(rows)))
         drawn = draw_rows(len(known), OBSERVED, np.random.default_rng((seed, 0xA0)))
         u = torch.from_numpy(self.supervision.values(data, known[drawn]))
         nets.prior.observed.copy_(u)
 
     def turns(self, nets: Networks, batch: AuxiliaryBatch, step: int) -> Iterator[Turn]:
-        q: DiagonalGaussian = nets.joint_encoder(batch.images, batch.auxiliary)
+        seen = nets.standardization(batch.images)
+        q: DiagonalGaussian = nets.joint_encoder(seen, batch.auxiliary)
         z = q.sample()
         reconstruction = self.reconstruction(nets, z, batch.images)
         kl = q.kl_to(nets.prior(batch.auxiliary)).sum(1).mean()
-        guess: DiagonalGaussian = nets.encoder(batch.images)
+        guess: DiagonalGaussian = nets.encoder(seen)
         guessing = -guess.log_density(z.detach()).sum(1).mean()
         yield Turn(
             "autoencoder",
@@ -127,12 +155,12 @@ class IVAE(Autoencoder):
         )
 
     def encode(self, nets: Networks, images: Images) -> Latents:
-        mean: Latents = nets.encoder(images).mean
+        mean: Latents = nets.encoder(nets.standardization(images)).mean
         return mean
 
     def encode_with(self, nets: Networks, images: Images, u: Tensor) -> Latents:
         """Return the mean of q(z|x, u), which knows u."""
-        mean: Latents = nets.joint_encoder(images, u).mean
+        mean: Latents = nets.joint_encoder(nets.standardization(images), u).mean
         return mean
 
     def sample_prior(self, nets: Networks, count: int) -> Latents:
