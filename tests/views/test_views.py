@@ -12,7 +12,9 @@ from unweave.config import Machine, Train
 from unweave.data import Factor, FactorImages, from_arrays
 from unweave.errors import ConfigError, DataError
 from unweave.methods.aae_clustering import AAEClustering
+from unweave.methods.aae_semi_supervised import AAESemiSupervised
 from unweave.methods.annealed_vae import AnnealedVAE
+from unweave.methods.m2 import M2
 from unweave.models import wrap
 from unweave.run_folder import RunFolder
 from unweave.runs import Run, load
@@ -233,15 +235,28 @@ def test_swaps_take_content_by_line_and_style_by_column(separated, toy):
             assert known_models.read_factors(view.images[i, j : j + 1])[0].tolist() == expected
 
 
-def test_a_method_with_a_cluster_and_a_style_swaps_them(toy):
-    method = AAEClustering(latent_dim=2, clusters=3, discriminator_width=8)
+@pytest.mark.parametrize(
+    "method",
+    [
+        AAEClustering(latent_dim=2, clusters=4, discriminator_width=8),
+        AAESemiSupervised(latent_dim=2, label="side", discriminator_width=8),
+        M2(latent_dim=2, label="side", hidden=8),
+    ],
+    ids=["clusters", "aae_semi_supervised", "m2"],
+)
+def test_a_method_with_a_class_or_cluster_and_a_style_swaps_them(method, toy):
     config = Train(method=method, data="toy_xys", steps=1)
     run = Run(config, toy.summary, loop.make_networks(config, toy), step=0, data=toy)
     images = toy.images([0, 500])
     np.testing.assert_allclose(run.swap(images, images), run.reconstruct(images), atol=1e-6)
     content, style = run.encode(images[:1]), run.encode(images[1:])
-    mixed = np.concatenate([content[:, :3], style[:, 3:]], axis=1)
+    mixed = np.concatenate([content[:, :4], style[:, 4:]], axis=1)
     np.testing.assert_allclose(run.swap(images[:1], images[1:]), run.decode(mixed), atol=1e-6)
+    view = views.swap_grid(run, content_images=images[:1], style_images=images)
+    np.testing.assert_allclose(view.images[0, 1:], run.decode(mixed), atol=1e-6)
+
+
+def test_what_tells_no_content_from_style_has_no_swaps(toy):
     with pytest.raises(ConfigError, match="content"):
         views.swap_grid(known_models.separated(toy, swap=None))
 
