@@ -61,6 +61,18 @@ def test_a_protocol_applies_to_the_metrics_that_know_it() -> None:
     assert chosen["sap"].protocol == "kumar2018"
 
 
+def test_a_protocol_keeps_the_sizes_it_is_published_with() -> None:
+    def votes(**how: str) -> int:
+        scores = score(CODES, FACTORS, ["factor_vae_score"], **how)
+        return int(scores["factor_vae_score"].details["votes"].sum())
+
+    assert votes() == 10_000
+    assert votes(preset="fast") == 2_000
+    assert votes(protocol="kim2018") == votes(protocol="kim2018", preset="fast") == 800
+    only = score(CODES, FACTORS, ["r_factor_vae_score"])["r_factor_vae_score"]
+    assert only.details["votes"].sum() == 800
+
+
 def test_a_protocol_that_nobody_knows_is_refused() -> None:
     with pytest.raises(ConfigError, match="Did you mean 'kumar2018'"):
         score(CODES, FACTORS, ["sap"], protocol="kumar2081")

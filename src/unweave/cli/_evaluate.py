@@ -48,8 +48,9 @@ class Flags:
     preset: Literal["full", "fast"] = "full"
     """Rows and draws: the study's sizes, or a fifth of them."""
     sampler: Literal["table", "paper"] = "table"
-    """Where β-VAE, FactorVAE and unfairness scores take their samples from, for a model or a run:
-    the encoded rows, or the full grid as in their papers (slower)."""
+    """Where scores defined by drawing images (β-VAE, FactorVAE, R-FactorVAE, flatness, factored
+    components, unfairness) take them from, for a model or a run: the encoded rows, or the full
+    grid as in their papers (slower)."""
     out: str | None = None
     """Where scores.json goes; by default the run's folder, else this one."""
     options: Annotated[DataOptions, tyro.conf.arg(name="images")] = DataOptions()

@@ -148,8 +148,9 @@ def score_model(
 ) -> Scores:
     """Score a callable from images to codes on rows drawn from a data set.
 
-    `sampler="paper"` lets the β-VAE, FactorVAE and unfairness scores draw from the
-    full grid as their papers do, which encodes many more images.
+    `sampler="paper"` lets the scores that were defined by drawing images (β-VAE, FactorVAE,
+    unfairness and others that `docs/metrics.md` names) draw from the full grid as their
+    papers do, which encodes many more images.
     """
     check_name(sampler, ("table", "paper"), "sampler")
     check_name(preset, PRESETS, "preset")
@@ -175,7 +176,7 @@ def score_model(
     for name in from_grid:
         function = _of_model(name)
         assert function is not None
-        options = _sizes(function, size)
+        options = _sizes(function, size, protocols.get(name))
         if name in protocols:
             options["protocol"] = protocols[name]
         try:
@@ -242,7 +243,7 @@ def _over_seeds(
 def _once(name: str, tables: _Tables, preset: Preset, protocol: str | None, seed: int) -> Score:
     module = _module(name)
     function = getattr(module, name)
-    options = _sizes(function, preset)
+    options = _sizes(function, preset, protocol)
     if protocol is not None:
         options["protocol"] = protocol
     if module.NEEDS == _protocol.SEVERAL_MODELS:
@@ -275,9 +276,19 @@ def _rows(count: int, preset: Preset, splits: bool, seed: int) -> NDArray[np.int
     return np.sort(np.random.default_rng(seed).permutation(count)[:wanted])
 
 
-def _sizes(function: Callable[..., Score], preset: Preset) -> dict[str, Any]:
+def _sizes(function: Callable[..., Score], preset: Preset, protocol: str | None) -> dict[str, Any]:
+    """Return the sizes a metric takes from the preset, by the names it has for them.
+
+    A size that is None by default is the protocol's own; only where none is named does a
+    smaller preset change it.
+    """
     accepted = inspect.signature(function).parameters
-    return {name: getattr(preset, size) for name, size in SIZES.items() if name in accepted}
+    keeps = protocol is not None or preset == PRESETS["full"]
+    return {
+        name: getattr(preset, size)
+        for name, size in SIZES.items()
+        if name in accepted and not (keeps and accepted[name].default is None)
+    }
 
 
 def _combine(runs: list[Score]) -> Score:

@@ -35,6 +35,9 @@ NEEDS = _protocol.CODES
 HIGHER_IS_BETTER = True
 RANGE = "0 to 1, chance 1/K (carbonneau2022: chance 0)"
 
+VOTES = 800
+"""Votes to fit on, and to test on, by either protocol."""
+
 
 def r_factor_vae_score(
     codes: Any,
@@ -42,8 +45,8 @@ def r_factor_vae_score(
     *,
     seed: int = 0,
     protocol: str = "kim2019",
-    train_votes: int = 800,
-    test_votes: int = 800,
+    train_votes: int | None = None,
+    test_votes: int | None = None,
     batch: int = 200,
     threshold: float = 0.05,
     bins: int = 3,
@@ -56,7 +59,7 @@ def r_factor_vae_score(
     )
     parts = np.stack([bin_equal_width(column, bins) for column in known.values.T], axis=1)
     coarse = replace(known, labels=parts, sizes=(bins,) * len(known.names))
-    sizes = train_votes, test_votes, batch
+    sizes = train_votes or VOTES, test_votes or VOTES, batch
     return _score(from_table(table, coarse), seed, protocol, sizes, threshold)
 
 
@@ -66,14 +69,14 @@ def r_factor_vae_score_of_model(
     *,
     seed: int = 0,
     protocol: str = "kim2019",
-    train_votes: int = 800,
-    test_votes: int = 800,
+    train_votes: int | None = None,
+    test_votes: int | None = None,
     batch: int = 200,
     threshold: float = 0.05,
 ) -> Score:
     """Score a callable from images to codes with the paper's own sampler on a full grid."""
     _protocol.choose(protocol, PROTOCOLS, "r_factor_vae_score")
-    sizes = train_votes, test_votes, batch
+    sizes = train_votes or VOTES, test_votes or VOTES, batch
     return _score(from_model(encode, data), seed, protocol, sizes, threshold)
 
 
