@@ -112,6 +112,7 @@ table { border-collapse: collapse; font-size: .92rem; }
 th, td { text-align: left; vertical-align: top; padding: .35rem .9rem .35rem 0;
   border-bottom: 1px solid var(--line); }
 th { font-weight: 600; white-space: nowrap; }
+table.numbers th { white-space: normal; vertical-align: bottom; }
 table.numbers td { white-space: nowrap; font-variant-numeric: tabular-nums; }
 table.numbers .name { display: inline-block; min-width: 11rem; white-space: normal;
   overflow-wrap: anywhere; }

@@ -70,7 +70,8 @@ def _means(comparison: Comparison) -> Html:
 
 
 def _directed(comparison: Comparison, metric: str) -> str:
-    return metric + (" ↑" if comparison.higher_is_better[metric] else " ↓")
+    """Name a metric, in words that may break, with an arrow to where it is better."""
+    return metric.replace("_", " ") + (" ↑" if comparison.higher_is_better[metric] else " ↓")
 
 
 def _runs(comparison: Comparison) -> Html:
