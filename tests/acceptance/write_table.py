@@ -11,8 +11,7 @@ What each method must show on small data, and what it showed in its latest run.
 `make acceptance` runs the rules, two at a time, and renews this page; a rule that is not
 listed has not been run. Several values are those of several seeds unless they are named. R is
 the reconstruction term and KL the rate, in nats per image; full-data values are over all
-1,024 images of `toy_xys`. Minutes are those of one core (of the clock
-where there is no date).
+1,024 images of `toy_xys`. Minutes are those of one core.
 
 {met} of {count} rules are met. They took {minutes:.0f} core minutes in all, {half:.0f} minutes on
 two cores.{unmet}
@@ -30,9 +29,6 @@ two cores.{unmet}
 def main() -> None:
     kept = sorted((ROOT / "build" / "acceptance").glob("*.json"))
     results = [json.loads(path.read_text(encoding="utf-8")) for path in kept]
-    for result in results:  # older ones have minutes of the clock, which are no fewer, and no date
-        result.setdefault("core_minutes", result.get("minutes", 0))
-        result.setdefault("date", "–")
     text = page(results)
     (ROOT / "docs" / "results" / "acceptance.md").write_text(text, encoding="utf-8")
     print(text)
