@@ -198,24 +198,30 @@ def test_semi_supervised(toy, train, verdict):
 
 
 def test_i_vae(tmp_path, verdict):
+    """How much a VAE finds by chance differs between seeds, so that one will not do."""
     segments = load_data("segments")
     rows = np.random.default_rng(0).choice(len(segments), size=5000, replace=False)
     points, sources = segments.images(rows), segments.factors(rows)
-    settings = {"latent_dim": 5, "pixel_scale": 0.01, "optimizer": Adam(3e-3, decay_steps=3000)}
+    settings = {"latent_dim": 3, "pixel_scale": 0.01, "optimizer": Adam(5e-3, decay_steps=3000)}
     method = IVAE(**settings)
     plain = VAE(likelihood="gaussian", **settings)
     network = MLP64(hidden=64, decoder_activation="relu")
-    runs = [
-        train_on(segments, m, tmp_path / f"run{i}", 3000, 0, network, batch_size=256)
-        for i, m in enumerate((method, plain))
-    ]
     u = torch.from_numpy(method.supervision.values(segments, rows))
-    with torch.no_grad():
-        knowing = method.encode_with(runs[0].nets, torch.from_numpy(points), u).numpy()
-    found, by_vae = (mcc(run.encode(points), sources).value for run in runs)
+    found: dict[str, list[float]] = {"MCC": [], "MCC with u": [], "MCC VAE": []}
+    for seed in range(3):
+        ours, other = (
+            train_on(segments, m, tmp_path / f"{i}-{seed}", 3000, seed, network, batch_size=128)
+            for i, m in enumerate((method, plain))
+        )
+        with torch.no_grad():
+            knowing = method.encode_with(ours.nets, torch.from_numpy(points), u).numpy()
+        codes = (ours.encode(points), knowing, other.encode(points))
+        for values, of in zip(found.values(), codes, strict=True):
+            values.append(float(mcc(of, sources).value))
+    middle, by_vae = np.median(found["MCC"]), np.median(found["MCC VAE"])
     verdict(
         "i_vae",
-        "segments: MCC of codes from images alone > 0.8 and > VAE's + 0.2",
-        {"MCC": found, "MCC with u": mcc(knowing, sources).value, "MCC VAE": by_vae},
-        found > 0.8 and found > by_vae + 0.2,
+        "segments, medians of 3 seeds: MCC of codes from images alone > 0.8 and > VAE's + 0.2",
+        found,
+        bool(middle > 0.8 and middle > by_vae + 0.2),
     )
