@@ -159,10 +159,8 @@ def r2(found: np.ndarray, wanted: np.ndarray) -> float:
 
 
 def test_lord(toy, tmp_path, verdict):
-    """Contents begin near 0 and can be told apart once they outgrow their noise. In so short a
-    run and so few dimensions that asks for tables ten times faster than the paper's."""
-    images, factors = all_images(toy), toy.factors()
-    side = factors[:, 2]
+    """Contents begin near 0 and can be told apart once they outgrow their noise. This short run
+    in few dimensions takes tables ten times faster than the paper's; some seeds still fail."""
     fast = Adam(1e-3, betas=(0.5, 0.999))
     method = LORD(
         latent_dim=4,
@@ -173,11 +171,33 @@ def test_lord(toy, tmp_path, verdict):
         optimizer=fast,
         encoder_optimizer=fast,
     )
-    run = train_on(toy, method, tmp_path / "run", steps=2500, architecture=MLP64(hidden=256))
+    found: dict[str, list[float]] = {}
+    for seed in range(3):
+        folder = tmp_path / f"run{seed}"
+        run = train_on(toy, method, folder, steps=2500, seed=seed, architecture=MLP64(hidden=256))
+        for name, value in of_lord(run, toy).items():
+            found.setdefault(name, []).append(value)
+    middle = {name: float(np.median(values)) for name, values in found.items()}
+    verdict(
+        "lord",
+        "medians of 3 seeds: class (side, chance 0.25) from c ≤ 0.40; encoders find the codes of "
+        "stage one, R² > 0.8",
+        found,
+        middle["class from c"] <= 0.40
+        and middle["R² of contents"] > 0.8
+        and middle["R² of class codes"] > 0.8,
+    )
+
+
+def of_lord(run: Run, toy: FactorImages) -> dict[str, float]:
+    """Return what the codes of a run tell, and how well swaps go."""
+    images, factors = all_images(toy), toy.factors()
+    side = factors[:, 2]
     contents = run.nets.contents.weight.detach().numpy()
     class_codes = run.nets.classes.weight.detach().numpy()[side]
     codes = run.encode(images)
-    found, found_class = codes[:, : method.latent_dim], codes[:, method.latent_dim :]
+    size = contents.shape[1]
+    found, found_class = codes[:, :size], codes[:, size:]
     alike = factors[:, 0] * 16 + factors[:, 1]  # same place, other class
     # Class of one image, place of another, against the image that has both.
     rng = np.random.default_rng(0)
@@ -185,7 +205,8 @@ def test_lord(toy, tmp_path, verdict):
     truth = toy.rows_of(np.column_stack([factors[place, :2], side[donor]]))
     swapped = run.swap(images[donor], images[place])
     wrong = np.abs(swapped - images[truth]).sum((1, 2, 3))
-    measured = {
+    unchanged = np.abs(images[place] - images[truth]).sum((1, 2, 3))
+    return {
         "class from c": accuracy(contents, side, alike),
         "class from c, linear": accuracy(contents, side, alike, linear=True),
         "class from E_c(x)": accuracy(found, side, alike),
@@ -193,15 +214,5 @@ def test_lord(toy, tmp_path, verdict):
         "R² of contents": r2(found, contents),
         "R² of class codes": r2(found_class, class_codes),
         "pixels wrong after a swap, of 1024": float(wrong.mean()),
-        "pixels wrong if nothing were swapped": float(
-            np.abs(images[place] - images[truth]).sum((1, 2, 3)).mean()
-        ),
+        "pixels wrong if nothing were swapped": float(unchanged.mean()),
     }
-    verdict(
-        "lord",
-        "class (side, chance 0.25) from c ≤ 0.40; encoders find the codes of stage one, R² > 0.8",
-        measured,
-        measured["class from c"] <= 0.40
-        and measured["R² of contents"] > 0.8
-        and measured["R² of class codes"] > 0.8,
-    )

@@ -91,8 +91,7 @@ def squared_correlation(covariance: torch.Tensor) -> float:
 
 
 def test_factor_vae(train, toy, verdict):
-    """The discriminator must keep up: where the encoder learns as fast, it hides correlation
-    from that one discriminator, and a fresh one finds it."""
+    """The discriminator learns faster than the encoder, so that it keeps up."""
     steps = 4000
     settings = JUDGE | {
         "latent_dim": 6,

@@ -60,8 +60,8 @@ class LORD(Method):
     """How the generator is updated in stage one, decaying over it. Paper: Adam, 3e-4, first
     beta 0.5, half a cosine to 1e-5."""
     table_speed: float = 10.0
-    """How many times faster than the generator the tables learn. Paper: 10; contents of few
-    dimensions outgrow their noise in a short run with 100."""
+    """How many times faster than the generator the tables learn. Paper: 10; 100 was better in
+    a short run with few dimensions."""
     encoder_optimizer: Adam = Adam(1e-4, betas=(0.5, 0.999))
     """How encoders and generator are updated in stage two. Paper: Adam, 1e-4, first beta 0.5."""
 
