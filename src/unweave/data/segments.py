@@ -11,6 +11,7 @@ Differs from the paper: up to 5 sources with deviations of 0.5 to 3 there, from 
 training found the sources less often.
 """
 
+import math
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ from unweave.data._original import takes_no_file
 from unweave.data._pixels import FloatPixels
 
 SEGMENTS, POINTS, SOURCES = 40, 1000, 3
-DEVIATIONS = (0.1, 3.0)
+LEAST_DEVIATION, LARGEST_DEVIATION = 0.1, 3.0
 LAYERS, SLOPE = 3, 0.2
 FACTORS = tuple(Factor(f"source_{i}", 0) for i in range(SOURCES))
 
@@ -30,7 +31,8 @@ def load(path: Path | None, options: DataOptions) -> FactorImages:
     """Draw the set; always the same."""
     takes_no_file("segments", path)
     rng = np.random.default_rng(0)
-    deviations = np.exp(rng.uniform(*np.log(DEVIATIONS), size=(SEGMENTS, 1, SOURCES)))
+    low, high = math.log(LEAST_DEVIATION), math.log(LARGEST_DEVIATION)
+    deviations = np.exp(rng.uniform(low, high, size=(SEGMENTS, 1, SOURCES)))
     sources = (deviations * rng.standard_normal((SEGMENTS, POINTS, SOURCES))).reshape(-1, SOURCES)
     mixed = sources
     for layer in range(LAYERS):
@@ -38,8 +40,8 @@ def load(path: Path | None, options: DataOptions) -> FactorImages:
             mixed = np.where(mixed > 0, mixed, SLOPE * mixed)
         rotation, _ = np.linalg.qr(rng.standard_normal((SOURCES, SOURCES)))
         mixed = mixed @ rotation
-    low, high = mixed.min(axis=0), mixed.max(axis=0)
-    points = ((mixed - low) / (high - low)).astype(np.float32)
+    least, largest = mixed.min(axis=0), mixed.max(axis=0)
+    points = ((mixed - least) / (largest - least)).astype(np.float32)
     segment = Column(Factor("segment", SEGMENTS), np.repeat(np.arange(SEGMENTS), POINTS))
     return FactorImages(
         "segments", FloatPixels(points[:, None, None]), FACTORS, sources, columns=[segment]
