@@ -1,5 +1,9 @@
 """Our fast fits against scikit-learn's, which they replace."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -164,3 +168,34 @@ def test_without_lightgbm_the_message_says_what_to_do_and_the_other_metrics_are_
     scores = score(factors + 0.1 * rng.normal(size=(300, 2)), factors, ["dci", "mig"])
     assert "libgomp" in scores.reasons["dci"]
     assert scores["mig"].value > 0
+
+
+def test_trees_are_begun_in_one_thread_while_others_grow_theirs():
+    """Where LightGBM's threads were not one everywhere, this ended the process."""
+    script = """
+import threading
+import numpy as np
+from unweave.metrics._trees import _booster
+
+x = np.random.default_rng(0).standard_normal((60, 3))
+ones = np.ones((60, 3), dtype=np.float32)
+
+def begin():
+    for _ in range(800):
+        _booster(x, 3, 0, 60)
+
+def grow():
+    booster = _booster(x, 3, 0, 60)
+    booster.update(fobj=lambda *_: (x.astype(np.float32), ones))
+    for _ in range(3000):
+        booster.predict(x, pred_leaf=True, num_threads=1)
+
+threads = [threading.Thread(target=work) for work in (begin, grow, begin, grow)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+"""
+    environment = {name: v for name, v in os.environ.items() if name != "OMP_NUM_THREADS"}
+    done = subprocess.run([sys.executable, "-c", script], env=environment, check=False)
+    assert done.returncode == 0

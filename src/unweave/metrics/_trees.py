@@ -131,7 +131,10 @@ def boost(
 
 def _booster(x: NDArray[np.float64], classes: int, seed: int, bins: int) -> Any:
     lightgbm = _lightgbm()
-    shared = {"verbosity": -1, "feature_pre_filter": False}
+    # A tree of a few thousand rows is too small to share; factors are, see `boost_each`.
+    # Threads are a setting of the whole process: were they not 1 everywhere, a data set that is
+    # made while other threads grow trees would outrun memory meant for fewer threads.
+    shared = {"verbosity": -1, "feature_pre_filter": False, "num_threads": 1}
     data = lightgbm.Dataset(
         x, np.zeros(len(x)), params={**shared, "max_bin": max(bins, 2), "min_data_in_bin": 1}
     )
@@ -150,8 +153,6 @@ def _booster(x: NDArray[np.float64], classes: int, seed: int, bins: int) -> Any:
             "deterministic": True,
             "force_col_wise": True,
             "seed": seed,
-            # A tree of a few thousand rows is too small to share; factors are, see `boost_each`.
-            "num_threads": 1,
         },
         data,
     )
