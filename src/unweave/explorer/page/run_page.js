@@ -3,10 +3,9 @@ import { getBytes, getJson, post, runAddress } from "unweave/api.js";
 import { fill, h, problem, section, short, twinned, twins, words } from "unweave/dom.js";
 import { heatMapSection } from "unweave/heat_map.js";
 import { LatentsPanel, codeTwins } from "unweave/latents.js";
-import { showTimings } from "unweave/painter.js";
 import { COLORS, linePlot } from "unweave/plots.js";
 import { responseSection } from "unweave/responses.js";
-import { Starts } from "unweave/starts.js";
+import { Starts, bench } from "unweave/starts.js";
 
 const EVERY = 2000; // milliseconds between two looks at a run that trains
 
@@ -95,19 +94,10 @@ async function drawBench(place, page) {
     rename: (latent, name) => post(address("/name"), JSON.stringify({ latent, name })),
   });
   const starts = new Starts(panel, served(page));
-  const timing = h("p", { class: "timing" }), links = h("span");
+  const links = h("span");
   panel.onmove = () => fill(links, twins([["latents.json", address("/latents.json")], ...codeTwins(address, panel.code)]));
-  fill(place, section("Latents", page.latents.problem ? problem(page.latents.problem) : null,
-    h("div", { class: "bench" },
-      h("div", { class: "stage" },
-        h("div", { class: "views" },
-          h("figure", {}, panel.image, h("figcaption", {}, "decoded")),
-          h("figure", {}, starts.picture, h("figcaption", {}, ""))),
-        starts.element, timing),
-      panel.element)));
+  fill(place, section("Latents", page.latents.problem ? problem(page.latents.problem) : null, bench(panel, starts)));
   place.querySelector("h2").append(links);
-  starts.picture.addEventListener("load", () => { starts.picture.nextSibling.textContent = "start"; });
-  showTimings(timing);
   Object.assign(page, { panel, starts });
   // With new weights the same image has another code; a code that was slid to stays.
   if (before?.isUnmoved && before.start.row !== undefined) await starts.fromRow(before.start.row);

@@ -1,5 +1,6 @@
 // Where to start from: an image of the data set, one of the user's, or the prior.
 import { fill, h, problem, twins, words } from "unweave/dom.js";
+import { showTimings } from "unweave/painter.js";
 
 const PICTURES = "image/png,image/jpeg,image/webp,image/bmp,image/gif,image/tiff";
 
@@ -91,4 +92,18 @@ export class Starts {
       fill(this.said, problem(error));
     }
   }
+}
+
+/** The decoded image beside the one that was started from, and the panel that slides it. */
+export function bench(panel, starts) {
+  const timing = h("p", { class: "timing" }), caption = h("figcaption");
+  starts.picture.addEventListener("load", () => { caption.textContent = "start"; });
+  showTimings(timing);
+  return h("div", { class: "bench" },
+    h("div", { class: "stage" },
+      h("div", { class: "views" },
+        h("figure", {}, panel.image, h("figcaption", {}, "decoded")),
+        h("figure", {}, starts.picture, caption)),
+      starts.element, timing),
+    panel.element);
 }

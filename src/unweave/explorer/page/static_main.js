@@ -2,8 +2,7 @@
 import { Decoder, Encoder } from "unweave/decoder.js";
 import { fill, h, problem, section, short, words } from "unweave/dom.js";
 import { LatentsPanel } from "unweave/latents.js";
-import { showTimings } from "unweave/painter.js";
-import { Starts } from "unweave/starts.js";
+import { Starts, bench } from "unweave/starts.js";
 import { readImage } from "unweave/uploads.js";
 
 const main = document.getElementById("main");
@@ -38,7 +37,6 @@ async function show() {
       return { code: await encoder.encode(pixels), picture };
     }),
   });
-  const timing = h("p", { class: "timing" });
   document.title = `${run.name} · unweave`;
   document.querySelector(".brand").removeAttribute("href");
   fill(main, h("h1", {}, run.name),
@@ -47,15 +45,7 @@ async function show() {
         .filter(([title]) => title)
         .map(([title, value]) => h("li", {}, `${title} `, h("b", {}, String(value))))),
     h("p", { class: "note" }, run.method_summary),
-    section("Latents", h("div", { class: "bench" },
-      h("div", { class: "stage" },
-        h("div", { class: "views" },
-          h("figure", {}, panel.image, h("figcaption", {}, "decoded")),
-          h("figure", {}, starts.picture, h("figcaption", {}, ""))),
-        starts.element, timing),
-      panel.element)));
-  starts.picture.addEventListener("load", () => { starts.picture.nextSibling.textContent = "start"; });
-  showTimings(timing);
+    section("Latents", bench(panel, starts)));
   if (images.length) starts.element.querySelector(".gallery button").click();
   else await starts.prior();
 }
