@@ -1,39 +1,17 @@
 """InfoGAN on toy_shapes; the Very Deep VAE and LORD on toy_xys."""
 
-from pathlib import Path
-
 import numpy as np
 import torch
 
-from unweave.config import Machine, Train
 from unweave.data import FactorImages, load_data
 from unweave.evaluation.probes import accuracy
-from unweave.methods import Method
 from unweave.methods.info_gan import InfoGAN
 from unweave.methods.lord import LORD
 from unweave.methods.vae import VAE
 from unweave.methods.very_deep_vae import VeryDeepVAE
-from unweave.networks import Architecture
 from unweave.networks.conv_any import ConvAny
-from unweave.networks.mlp64 import MLP64
 from unweave.optimizers import Adam
 from unweave.runs import Run
-from unweave.training import loop
-
-QUIET = Machine(evaluations=0, threads=1, checkpoint_seconds=1e9)
-
-
-def train_on(
-    data: FactorImages,
-    method: Method,
-    folder: Path,
-    *,
-    steps: int,
-    architecture: Architecture,
-    seed: int = 0,
-) -> Run:
-    config = Train(method=method, data=data.name, architecture=architecture, steps=steps, seed=seed)
-    return loop.start(config, data, folder, QUIET)
 
 
 def all_images(data: FactorImages) -> np.ndarray:
@@ -56,7 +34,7 @@ def read_by_another(run: Run, count: int = 3000) -> float:
     return float(model.score(images[half:], category[half:]))
 
 
-def test_info_gan(tmp_path, verdict):
+def test_info_gan(train, verdict):
     from sklearn.metrics import normalized_mutual_info_score
 
     shapes = load_data("toy_shapes")
@@ -64,13 +42,8 @@ def test_info_gan(tmp_path, verdict):
     measured = {}
     for weight in (1.0, 0.0):
         method = InfoGAN(categories=(3,), information_weight=weight)
-        run = train_on(
-            shapes,
-            method,
-            tmp_path / f"{weight:g}",
-            steps=1500,
-            architecture=ConvAny(channels=(16, 32, 32), hidden=128),
-        )
+        network = ConvAny(channels=(16, 32, 32), hidden=128)
+        run = train(method, data=shapes, architecture=network, steps=1500)
         figures = run.terms(images)
         category = run.encode(images)[:, :3].argmax(1)
         measured[f"accuracy λ={weight:g}"] = figures["code_0_accuracy"]
@@ -112,23 +85,19 @@ def layer_r2(run: Run, data: FactorImages) -> dict[str, list[float]]:
     return explained
 
 
-def test_very_deep_vae(toy, tmp_path, verdict):
+def test_very_deep_vae(toy, train, verdict):
     images, steps = all_images(toy), 1500
-    ladder = train_on(
-        toy,
+    ladder = train(
         VeryDeepVAE(
             layers_at_size=(1, 2, 1, 0),
             optimizer=Adam(2e-3, betas=(0.9, 0.9), weight_decay=0.01, warmup_steps=100),
         ),
-        tmp_path / "ladder",
         steps=steps,
         architecture=ConvAny(),
     )
     plain = {
-        rate: train_on(
-            toy,
+        rate: train(
             VAE(optimizer=Adam(rate)),
-            tmp_path / f"plain{rate}",
             steps=steps,
             architecture=ConvAny(channels=(8, 16, 16), hidden=40),
         )
@@ -158,9 +127,10 @@ def r2(found: np.ndarray, wanted: np.ndarray) -> float:
     return float(1 - ((found - wanted) ** 2).sum() / ((wanted - wanted.mean(0)) ** 2).sum())
 
 
-def test_lord(toy, tmp_path, verdict):
+def test_lord(toy, train, verdict):
     """Contents begin near 0 and can be told apart once they outgrow their noise. This short run
-    in few dimensions takes tables ten times faster than the paper's; some seeds still fail."""
+    in few dimensions takes tables ten times faster than the paper's; with half of the paper's
+    batch, a row is visited too seldom and contents of some seeds keep the class."""
     fast = Adam(1e-3, betas=(0.5, 0.999))
     method = LORD(
         latent_dim=4,
@@ -173,19 +143,17 @@ def test_lord(toy, tmp_path, verdict):
     )
     found: dict[str, list[float]] = {}
     for seed in range(3):
-        folder = tmp_path / f"run{seed}"
-        run = train_on(toy, method, folder, steps=2500, seed=seed, architecture=MLP64(hidden=256))
+        run = train(method, steps=2500, batch_size=128, seed=seed)
         for name, value in of_lord(run, toy).items():
             found.setdefault(name, []).append(value)
-    middle = {name: float(np.median(values)) for name, values in found.items()}
     verdict(
         "lord",
-        "medians of 3 seeds: class (side, chance 0.25) from c ≤ 0.40; encoders find the codes of "
+        "each of 3 seeds: class (side, chance 0.25) from c ≤ 0.40; encoders find the codes of "
         "stage one, R² > 0.8",
         found,
-        middle["class from c"] <= 0.40
-        and middle["R² of contents"] > 0.8
-        and middle["R² of class codes"] > 0.8,
+        max(found["class from c"]) <= 0.40
+        and min(found["R² of contents"]) > 0.8
+        and min(found["R² of class codes"]) > 0.8,
     )
 
 

@@ -152,8 +152,14 @@ def test_mlp64_has_relu_before_and_tanh_after_the_code():
     assert [m.out_features for m in decoder if isinstance(m, nn.Linear)] == [1200, 1200, 1200, 4096]
     assert sum(isinstance(m, nn.ReLU) for m in encoder) == 2
     assert sum(isinstance(m, nn.Tanh) for m in decoder) == 3
-    fast = MLP64(hidden=8, decoder_activation="relu").decoder(10, (1, 64, 64))
-    assert [type(m) for m in fast if not isinstance(m, nn.Linear)] == [nn.ReLU] * 3 + [nn.Unflatten]
+
+
+def test_mlp64_can_have_other_activations_on_either_side():
+    mixed = MLP64(hidden=8, encoder_activation="leaky_relu", decoder_activation="relu")
+    sides = mixed.encoder((1, 64, 64), 20), mixed.decoder(10, (1, 64, 64))
+    encoder, decoder = ([type(m) for m in side if not isinstance(m, nn.Linear)] for side in sides)
+    assert encoder == [nn.Flatten] + [nn.LeakyReLU] * 2
+    assert decoder == [nn.ReLU] * 3 + [nn.Unflatten]
 
 
 def test_burgess64_has_32_channels_throughout():
