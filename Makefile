@@ -35,7 +35,7 @@ explorer-runtime: # Rebuild what the page evaluates decoders with; needs Node.js
 	cd explorer_runtime && npm ci && npm run build
 
 acceptance: $(READY)
-	$(BIN)/python -m pytest -m acceptance -n 2 --durations 0; outcome=$$?; \
+	$(BIN)/python -m pytest -m acceptance -n 2 --dist worksteal --durations 0; outcome=$$?; \
 	$(BIN)/python tests/acceptance/write_table.py; exit $$outcome
 
 cluster: $(READY)
