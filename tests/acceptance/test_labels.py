@@ -18,9 +18,11 @@ from unweave.methods.semi_supervised import SemiSupervised
 from unweave.methods.vae import VAE
 from unweave.metrics import mcc, mig
 from unweave.networks import Architecture
+from unweave.networks.conv_any import ConvAny
 from unweave.networks.mlp64 import MLP64
 from unweave.optimizers import Adam
 from unweave.runs import Run
+from unweave.schedules import Schedule
 
 SEEDS = range(3)
 LABELS = 100
@@ -30,7 +32,13 @@ STEPS = 8_000  # of iVAE and of what it is held against
 
 
 def labels_alone(
-    data: FactorImages, rows: np.ndarray, outputs: int, loss: Callable, seed: int, steps: int
+    data: FactorImages,
+    rows: np.ndarray,
+    outputs: int,
+    loss: Callable,
+    seed: int,
+    steps: int,
+    network: Architecture = NETWORK,
 ) -> Callable[[np.ndarray], np.ndarray]:
     """Return an encoder that learns from labelled images alone, as a function of images.
 
@@ -39,7 +47,7 @@ def labels_alone(
     images = torch.from_numpy(data.images(rows))
     with torch.random.fork_rng():
         torch.manual_seed(seed)
-        net = NETWORK.encoder(data.image_shape, outputs)
+        net = network.encoder(data.image_shape, outputs)
         optimizer = torch.optim.Adam(net.parameters(), 1e-3)
         for _ in range(steps):
             chosen = torch.randperm(len(rows))[:64]
@@ -60,14 +68,20 @@ def without_segments(data: FactorImages) -> FactorImages:
     return FactorImages(data.name, data.pixels, data.factor_list, data.factors(), columns=[segment])
 
 
-def classifier(shapes: FactorImages, rows: np.ndarray, seed: int, steps: int) -> Callable:
+def classifier(
+    shapes: FactorImages,
+    rows: np.ndarray,
+    seed: int,
+    steps: int,
+    network: Architecture = NETWORK,
+) -> Callable:
     """Return a function that names the shape on images, having learnt it from some rows."""
     classes = torch.from_numpy(shapes.column("shape", rows)).long()
 
     def loss(logits, chosen):
         return cross_entropy(logits, classes[chosen])
 
-    encode = labels_alone(shapes, rows, 3, loss, seed, steps)
+    encode = labels_alone(shapes, rows, 3, loss, seed, steps, network)
     return lambda images: encode(images).argmax(1)
 
 
@@ -89,7 +103,7 @@ def linear_probe(codes: np.ndarray, classes: np.ndarray) -> float:
 
 
 def judge_classes(
-    name: str, make, steps: int, train, verdict, network: Architecture = NETWORK
+    name: str, make, train, verdict, *, steps: int, network: Architecture, batch_size: int = 64
 ) -> None:
     """Hold a method to its rule: it classifies better than labels alone, and z does not."""
     shapes = load_data("toy_shapes")
@@ -100,7 +114,14 @@ def judge_classes(
     accuracy, alone, leaked, as_asked = [], [], [], []
     for seed in SEEDS:
         method = make(seed)
-        run = train(method, data=shapes, architecture=network, steps=steps, seed=seed)
+        run = train(
+            method,
+            data=shapes,
+            architecture=network,
+            steps=steps,
+            batch_size=batch_size,
+            seed=seed,
+        )
         codes = run.encode(shapes.images(rows))
         told = method.supervision.table(shapes).rows
         test = np.setdiff1d(rows, told)
@@ -108,7 +129,7 @@ def judge_classes(
         found = codes[:, parts["content"]].argmax(1)
         accuracy.append(float((found == classes)[test].mean()))
         leaked.append(linear_probe(codes[:, parts["style"]], classes))
-        by_labels = classifier(shapes, told, seed, steps=300)(shapes.images(test))
+        by_labels = classifier(shapes, told, seed, steps=300, network=network)(shapes.images(test))
         alone.append(float((by_labels == classes[test]).mean()))
         as_asked.append(samples_as_asked(run, judge))
     verdict(
@@ -130,12 +151,22 @@ def judge_classes(
 
 
 def test_m2(train, verdict):
-    def make(seed: int) -> M2:
-        return M2(latent_dim=2, labels=LABELS, label_seed=seed, class_warmup_steps=1500, **FAST)
+    """The style has room for the class too until its KL weighs more."""
+    steps = 4500
 
-    # The decoder alone differs from that of the other rules: the encoder is the same.
-    network = MLP64(hidden=256, decoder_activation="relu")
-    judge_classes("m2", make, 5000, train, verdict, network)
+    def make(seed: int) -> M2:
+        return M2(
+            latent_dim=3,
+            labels=LABELS,
+            label_seed=seed,
+            beta=Schedule(1, 5, steps),
+            class_warmup_steps=200,
+            hidden=128,
+            optimizer=Adam(2e-3),
+        )
+
+    network = ConvAny(channels=(16, 16, 32), hidden=128)
+    judge_classes("m2", make, train, verdict, steps=steps, network=network, batch_size=32)
 
 
 def test_aae_semi_supervised(train, verdict):
@@ -149,7 +180,7 @@ def test_aae_semi_supervised(train, verdict):
             **FAST,
         )
 
-    judge_classes("aae_semi_supervised", make, 1500, train, verdict)
+    judge_classes("aae_semi_supervised", make, train, verdict, steps=1500, network=NETWORK)
 
 
 def test_semi_supervised(toy, train, verdict):

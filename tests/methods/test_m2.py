@@ -11,6 +11,7 @@ from unweave.data import DataSummary, from_arrays
 from unweave.errors import ConfigError
 from unweave.methods.m2 import M2, marginal_bound
 from unweave.networks.mlp64 import MLP64
+from unweave.schedules import Schedule, constant
 
 METHOD = M2(latent_dim=2)
 GENERATOR = torch.Generator().manual_seed(0)
@@ -154,3 +155,31 @@ def test_the_prior_of_classes_is_uniform_or_that_of_the_labels():
     torch.manual_seed(0)
     drawn = nets.classes.sample(20_000)
     torch.testing.assert_close(drawn.mean(0), torch.tensor(expected), atol=0.02, rtol=0)
+
+
+def test_beta_weighs_the_style_of_labelled_and_unlabelled_images_but_not_the_elbo():
+    nets = networks()
+    heavier = M2(latent_dim=2, beta=Schedule(1, 3, 10))
+
+    def at(step: int, method: M2):
+        torch.manual_seed(1)
+        (turn,) = method.turns(nets, batch(), step)
+        return turn.loss.terms
+
+    log_q, every = METHOD.every_class(nets, IMAGES)  # a KL in closed form does not depend on noise
+    y = one_hot(CLASSES, 3).float()
+    told = METHOD.bounds(nets, nets.encoder.features(IMAGES[:6]), IMAGES[:6], y)
+    kl = {
+        "unlabelled_bound": (log_q.exp() * every.kl).sum(1).mean().item(),
+        "labelled_bound": told.kl.mean().item(),
+    }
+    for name, value in kl.items():
+        assert value > 0.005
+        once, thrice = at(0, heavier)[name].item(), at(10, heavier)[name].item()
+        assert once == at(10, METHOD)[name].item()
+        assert thrice - once == pytest.approx(2 * value, rel=0.01)
+    figures = []
+    for method in (METHOD, M2(latent_dim=2, beta=constant(9.0))):
+        torch.manual_seed(1)
+        figures.append(method.diagnose(nets, IMAGES))
+    assert figures[0] == figures[1]

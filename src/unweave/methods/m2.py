@@ -14,13 +14,15 @@ reach q(y|x).
 Early on, whichever class happens to draw an image best would draw it ever better, and
 classes would come to mean something else than the labels say. For a while
 (`class_warmup_steps`) U therefore teaches q(y|x) nothing, and classes are told apart by
-the labels alone while the decoder learns what they look like.
+the labels alone while the decoder learns what they look like. And as a class costs as much
+told by y as told by z, z may keep it; it is cheaper told by y once the KL of z weighs more
+(`beta`).
 
 The code given to metrics is q(y|x) and the mean of z for the likeliest class.
 
 Differs from the paper: q(y|x) and q(z|x, y) start from the same features of the image,
 so that what is learnt without labels helps the classifier; y joins those features; the
-layers are those of `--architecture`. The warm-up is ours.
+layers are those of `--architecture`. The warm-up and `beta` are ours.
 """
 
 from collections.abc import Iterator
@@ -55,6 +57,9 @@ class Bounds(NamedTuple):
 class M2(ClassAutoencoder):
     classification_weight: Schedule = constant(10.0)
     """Weight α of the classifier's loss, against bounds in nats of an image. Paper: 0.1."""
+    beta: Schedule = constant(1.0)
+    """Weight of the KL of the style. Paper: 1; above it, a class is told more cheaply by y than
+    by z."""
     class_warmup_steps: int = 0
     """Steps in which q(y|x) learns from labels alone, before images without any have a say.
     Paper: 0."""
@@ -84,16 +89,20 @@ class M2(ClassAutoencoder):
         owns = ("classifier", "encoder", "decoder")
         return {"autoencoder": Player(owns, self.optimizer)}
 
-    def bounds(self, nets: Networks, features: Tensor, images: Images, y: Latents) -> Bounds:
+    def bounds(
+        self, nets: Networks, features: Tensor, images: Images, y: Latents, beta: float = 1.0
+    ) -> Bounds:
         """Return L(x, y) of each line, (line,)."""
         q = nets.encoder.posterior(features, y)
         output = nets.decoder(torch.cat([y, q.sample()], dim=1))
         reconstruction = negative_log_likelihoods(self.likelihood, output, images, self.pixel_scale)
         kl = q.kl_to_prior().sum(1)
         log_prior = y @ nets.classes.probabilities.log()
-        return Bounds(reconstruction - log_prior + kl, reconstruction, kl)
+        return Bounds(reconstruction - log_prior + beta * kl, reconstruction, kl)
 
-    def every_class(self, nets: Networks, images: Images) -> tuple[Tensor, Bounds]:
+    def every_class(
+        self, nets: Networks, images: Images, beta: float = 1.0
+    ) -> tuple[Tensor, Bounds]:
         """Return log q(y|x) and the bounds, each (image, class)."""
         classes = len(nets.classes)
         features = nets.encoder.features(images)
@@ -101,11 +110,12 @@ class M2(ClassAutoencoder):
         features = features.repeat_interleave(classes, dim=0)
         images = images.repeat_interleave(classes, dim=0)
         y = torch.eye(classes, device=images.device).repeat(len(log_q), 1)
-        bounds = self.bounds(nets, features, images, y)
+        bounds = self.bounds(nets, features, images, y, beta)
         return log_q, Bounds(*(part.view(-1, classes) for part in bounds))
 
     def turns(self, nets: Networks, batch: LabelledBatch, step: int) -> Iterator[Turn]:
-        log_q, bounds = self.every_class(nets, batch.unlabelled.images)
+        beta = self.beta.at(step)
+        log_q, bounds = self.every_class(nets, batch.unlabelled.images, beta)
         if step < self.class_warmup_steps:
             log_q = log_q.detach()
         unlabelled, entropy = marginal_bound(log_q, bounds.total)
@@ -113,7 +123,7 @@ class M2(ClassAutoencoder):
         told = batch.labels[:, 0].long()
         y = one_hot(told, len(nets.classes)).float()
         features = nets.encoder.features(batch.images)
-        labelled = self.bounds(nets, features, batch.images, y).total.mean()
+        labelled = self.bounds(nets, features, batch.images, y, beta).total.mean()
         classification = cross_entropy(nets.classifier(features).float(), told)
 
         share = batch.labelled / batch.population
