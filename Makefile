@@ -17,7 +17,7 @@ $(READY): pyproject.toml constraints.txt
 	touch $(READY)
 
 test: $(READY) browser
-	$(BIN)/python -m pytest -n 2 --dist loadfile
+	$(BIN)/python -m pytest -n 2 --dist worksteal
 
 browser: # Debian's Chromium, for the tests of the explorer's page, where it may be installed
 	@command -v chromium > /dev/null || { \
