@@ -13,12 +13,13 @@ from unweave.schedules import Schedule, constant
 numbers = st.floats(-1e6, 1e6)
 
 
-@given(numbers, numbers, st.integers(1, 10_000), st.integers(0, 20_000))
-def test_a_ramp_is_exact_at_its_ends_and_stays_between_them(start, end, steps, step):
-    ramp = Schedule(start, end, steps)
-    assert ramp.at(0) == pytest.approx(start)
-    assert ramp.at(steps) == end
-    assert ramp.at(steps + step) == end
+@given(numbers, numbers, st.integers(1, 10_000), st.integers(0, 5000), st.integers(0, 20_000))
+def test_a_ramp_is_exact_at_its_ends_and_stays_between_them(start, end, steps, wait, step):
+    ramp = Schedule(start, end, steps, wait)
+    assert ramp.at(0) == ramp.at(wait) == start
+    assert ramp.at(wait + steps) == end
+    assert ramp.at(wait + steps + step) == end
+    assert ramp.at(wait + step) == Schedule(start, end, steps).at(step)
     low, high = min(start, end), max(start, end)
     slack = 1e-9 * max(1, abs(low), abs(high))
     assert low - slack <= ramp.at(step) <= high + slack
@@ -29,9 +30,18 @@ def test_written_and_read():
     assert Schedule.parse(2) == Schedule.parse("2") == constant(2)
     assert str(Schedule(0, 4, 1000)) == "0:4:1000"
     assert str(constant(0.5)) == "0.5"
+    late = Schedule(1, 5, 2500, wait=2000)
+    assert Schedule.parse("1:5:2500:2000") == Schedule.parse(str(late)) == late
+    assert late.times(2) == Schedule(2, 10, 2500, wait=2000)
 
 
-@pytest.mark.parametrize("text", ["", "a", "1:2", "1:2:3:4", "nan", "inf", "0:1:1e3", "0:1:-1"])
+def test_a_wait_without_a_ramp_is_a_jump():
+    jump = Schedule.parse("1:5:0:10")
+    assert [jump.at(step) for step in (0, 9, 10, 11)] == [1, 1, 5, 5]
+    assert Schedule.parse(str(jump)) == jump
+
+
+@pytest.mark.parametrize("text", ["", "a", "1:2", "1:2:3:4:5", "1:2:3:", "0:1:2:-1", "nan", "inf", "0:1:1e3", "0:1:-1"])
 def test_what_is_not_a_schedule_is_refused(text):
     with pytest.raises(ConfigError):
         Schedule.parse(text)

@@ -8,36 +8,42 @@ from unweave.errors import ConfigError
 
 @dataclass(frozen=True)
 class Schedule:
-    """A straight line from `start` to `end` over `steps` steps, then flat."""
+    """`start` for `wait` steps, a straight line to `end` over `steps` steps, then flat."""
 
     start: float
     end: float
     steps: int = 0
+    wait: int = 0
 
     def __post_init__(self) -> None:
-        if not (math.isfinite(self.start) and math.isfinite(self.end)) or self.steps < 0:
+        finite = math.isfinite(self.start) and math.isfinite(self.end)
+        if not finite or self.steps < 0 or self.wait < 0:
             raise ConfigError(
                 f"a schedule needs finite numbers and steps of 0 or more, found {self}"
             )
 
     def at(self, step: int) -> float:
         """Return the value at a step, counted from 0."""
-        if step >= self.steps:
+        gone = step - self.wait
+        if gone >= self.steps:
             return self.end
-        return self.start + (self.end - self.start) * step / self.steps
+        if gone <= 0:
+            return self.start
+        return self.start + (self.end - self.start) * gone / self.steps
 
     def __str__(self) -> str:
-        if self.start == self.end or self.steps == 0:
+        if self.start == self.end or self.steps == self.wait == 0:
             return f"{self.end:g}"
-        return f"{self.start:g}:{self.end:g}:{self.steps}"
+        ramp = f"{self.start:g}:{self.end:g}:{self.steps}"
+        return f"{ramp}:{self.wait}" if self.wait else ramp
 
     def times(self, factor: float) -> "Schedule":
         """Return the schedule of the product with a constant."""
-        return Schedule(self.start * factor, self.end * factor, self.steps)
+        return Schedule(self.start * factor, self.end * factor, self.steps, self.wait)
 
     @staticmethod
     def parse(text: "str | float | Schedule") -> "Schedule":
-        """Read `6`, or `0:6:10000`: from 0 to 6 over 10,000 steps."""
+        """Read `6`; `0:6:10000`: from 0 to 6 over 10,000 steps; `0:6:10000:500`: after 500."""
         if isinstance(text, Schedule):
             return text
         if isinstance(text, (int, float)) and not isinstance(text, bool):
@@ -46,13 +52,16 @@ class Schedule:
             parts = str(text).split(":")
             if len(parts) == 1:
                 return constant(float(parts[0]))
-            start, end, steps = parts
-            return Schedule(float(start), float(end), int(steps))
+            start, end, *steps = parts
+            if len(steps) not in (1, 2):
+                raise ValueError
+            return Schedule(float(start), float(end), *map(int, steps))
         except (ValueError, OverflowError) as error:
             if isinstance(error, ConfigError):
                 raise
             raise ConfigError(
-                f"expected a number or START:END:STEPS such as 0:4:10000, found {text!r}"
+                "expected a number or START:END:STEPS such as 0:4:10000 (and :WAIT, the steps "
+                f"before it begins), found {text!r}"
             ) from None
 
 

@@ -18,7 +18,7 @@ _registry = tyro.constructors.ConstructorRegistry()
 def _schedule(
     type_info: tyro.constructors.PrimitiveTypeInfo,
 ) -> tyro.constructors.PrimitiveConstructorSpec[Any] | None:
-    """Read a schedule as one word: 4, or 0:4:10000."""
+    """Read a schedule as one word: 4, 0:4:10000 or, after 500 steps, 0:4:10000:500."""
     if type_info.type not in (Schedule, Schedule | None):
         return None
 
@@ -30,7 +30,7 @@ def _schedule(
 
     return tyro.constructors.PrimitiveConstructorSpec(
         nargs=1,
-        metavar="NUMBER|START:END:STEPS",
+        metavar="NUMBER|START:END:STEPS[:WAIT]",
         instance_from_str=read,
         is_instance=lambda value: value is None or isinstance(value, Schedule),
         str_from_instance=lambda value: [str(value)],
