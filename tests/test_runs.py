@@ -48,6 +48,16 @@ def test_posteriors_are_around_the_codes(run, toy):
     assert logvar.shape == mean.shape
 
 
+def test_codes_are_drawn_from_the_posterior_by_their_seed(run, toy):
+    images = np.repeat(toy.images([5]), 3000, axis=0)
+    mean, logvar = run.posterior(images[:1])
+    drawn = run.draw_codes(images, seed=1)
+    np.testing.assert_allclose(drawn.mean(0), mean[0], atol=0.1)
+    np.testing.assert_allclose(drawn.std(0), np.exp(logvar[0] / 2), rtol=0.1)
+    np.testing.assert_array_equal(drawn, run.draw_codes(images, seed=1))
+    assert not np.array_equal(drawn, run.draw_codes(images, seed=2))
+
+
 def test_traversals_vary_one_dimension_at_a_time(run, toy):
     start = run.encode(toy.images([7]))[0]
     grid = run.traverse(start, dimensions=[2, 0], low=-1, high=1, steps=3)

@@ -41,7 +41,9 @@ def test_a_wait_without_a_ramp_is_a_jump():
     assert Schedule.parse(str(jump)) == jump
 
 
-@pytest.mark.parametrize("text", ["", "a", "1:2", "1:2:3:4:5", "1:2:3:", "0:1:2:-1", "nan", "inf", "0:1:1e3", "0:1:-1"])
+@pytest.mark.parametrize(
+    "text", ["", "a", "1:2", "1:2:3:4:5", "1:2:3:", "0:1:2:-1", "nan", "inf", "0:1:1e3", "0:1:-1"]
+)
 def test_what_is_not_a_schedule_is_refused(text):
     with pytest.raises(ConfigError):
         Schedule.parse(text)

@@ -145,6 +145,13 @@ class Run:
         stacked = self._in_chunks(checked, both)
         return stacked[:, 0], stacked[:, 1]
 
+    def draw_codes(self, images: Any, seed: int = 0) -> np.ndarray:
+        """Return the codes of images with the noise that training gives them, if it gives any."""
+        checked, method = self._as_images(images), self.config.method
+        with torch.random.fork_rng():
+            torch.manual_seed(seed)
+            return self._in_chunks(checked, lambda part: method.draw_codes(self.nets, part))
+
     def terms(self, images: Any, seed: int = 0) -> dict[str, float]:
         """Return the method's own figures on images, such as the terms of the evidence bound."""
         checked = self._as_images(images)

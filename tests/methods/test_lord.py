@@ -179,3 +179,14 @@ def test_settings_that_cannot_be_are_refused():
     for wrong in ({"noise": -1.0}, {"first_stage_steps": 0}, {"class_dim": 0}):
         with pytest.raises(ConfigError):
             LORD(**wrong)
+
+
+def test_codes_are_drawn_with_the_noise_of_stage_one():
+    method, nets = replace(METHOD, noise=0.5), networks()
+    torch.manual_seed(0)
+    with torch.no_grad():
+        codes = method.encode(nets, BATCH.images)
+        drawn = method.draw_codes(nets, BATCH.images.repeat(1000, 1, 1, 1)).view(1000, 3, 5)
+    assert (drawn[:, :, 3:] - codes[:, 3:]).abs().max() < 1e-5
+    torch.testing.assert_close(drawn.mean(0), codes, atol=0.06, rtol=0)
+    torch.testing.assert_close(drawn[..., :3].std(0), torch.full((3, 3), 0.5), atol=0.04, rtol=0)

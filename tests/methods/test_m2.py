@@ -144,6 +144,21 @@ def test_the_code_is_probabilities_and_the_style_of_the_likeliest_class():
     assert codes[:, parts["style"]].shape == (10, 2)
 
 
+def test_codes_are_drawn_with_the_noise_of_the_style():
+    nets = networks()
+    torch.manual_seed(0)
+    with torch.no_grad():
+        codes, drawn = (
+            METHOD.encode(nets, IMAGES),
+            METHOD.draw_codes(nets, IMAGES.repeat(500, 1, 1, 1)),
+        )
+        y, style = METHOD.class_and_style(nets, IMAGES)
+    drawn = drawn.view(500, 10, 5)
+    assert torch.equal(drawn[0, :, :3], y)
+    torch.testing.assert_close(drawn.mean(0), codes, atol=0.2, rtol=0)
+    torch.testing.assert_close(drawn[:, :, 3:].std(0), style.std, atol=0.15, rtol=0)
+
+
 def test_the_prior_of_classes_is_uniform_or_that_of_the_labels():
     images = (IMAGES[:, 0].numpy() * 255).astype("uint8")
     data = from_arrays(images, {"label": [0, 0, 0, 1, 2, 0, 0, 0, 1, 2]})

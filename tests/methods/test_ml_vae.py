@@ -142,6 +142,27 @@ def test_a_probe_finds_the_class_where_it_is_and_only_there(toy):
     assert leakage(run, "x").accuracy["style"] > 0.9
 
 
+def test_a_class_that_noise_hides_is_found_in_means_and_not_in_draws(toy):
+    """A style far below its noise, as a decoder sees it, has nothing to say."""
+    run = run_of(GVAE(latent_dim=1, content_dim=1), toy)
+
+    def codes(shown: np.ndarray, seed: int | None = None) -> np.ndarray:
+        side = np.sqrt(shown.sum((1, 2, 3)))
+        style = side / 10
+        if seed is not None:
+            style = style + np.random.default_rng(seed).standard_normal(len(side))
+        return np.stack([side, style], axis=1)
+
+    run.encode_rows = lambda rows: codes(toy.images(rows))
+    run.draw_codes = codes
+    found = leakage(run)
+    assert found.accuracy["style"] > 0.9
+    assert abs(found.drawn["style"] - 0.25) < 0.12
+    assert found.drawn["content"] == 1
+    assert f"style {found.accuracy['style']:.3f} (linear" in str(found)
+    assert f"drawn {found.drawn['style']:.3f})" in str(found)
+
+
 def test_more_images_are_better_evidence(toy):
     """A content that is the side with noise on it, which averages out."""
     run = run_of(GVAE(**SMALL), toy)

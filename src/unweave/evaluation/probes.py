@@ -15,7 +15,7 @@ import numpy as np
 from unweave.batches import shared_column
 from unweave.data import FactorImages
 from unweave.errors import ConfigError
-from unweave.runs import Run
+from unweave.runs import Run, in_parts
 
 ROWS = 4000
 TREES = 100
@@ -34,10 +34,14 @@ class Leakage:
     """By part: accuracy of a random forest, which finds what is there however it is bent."""
     linear: Mapping[str, float]
     """By part: accuracy of a logistic regression."""
+    drawn: Mapping[str, float]
+    """By part: accuracy of a random forest on codes with the noise that training gives them,
+    which is all a decoder ever sees; the same as `accuracy` where there is no noise."""
 
     def __str__(self) -> str:
         parts = ", ".join(
-            f"{part} {self.accuracy[part]:.3f} (linear {self.linear[part]:.3f})"
+            f"{part} {self.accuracy[part]:.3f} "
+            f"(linear {self.linear[part]:.3f}, drawn {self.drawn[part]:.3f})"
             for part in self.accuracy
         )
         return f"{self.column} read off {parts}; chance {self.chance:.3f}"
@@ -56,13 +60,17 @@ def leakage(run: Run, column: str = "", *, rows: int = ROWS, seed: int = 0) -> L
     rng = np.random.default_rng(seed)
     chosen = rng.choice(labelled, size=min(rows, len(labelled)), replace=False)
     codes, classes = run.encode_rows(chosen), values[chosen]
+    noisy = np.concatenate(
+        [run.draw_codes(run.data.images(part), seed + i) for i, part in enumerate(in_parts(chosen))]
+    )
     alike = _alike_but_for(column, run.data, chosen)
-    forest, linear = {}, {}
+    forest, linear, drawn = {}, {}, {}
     for part, dimensions in parts.items():
         forest[part] = accuracy(codes[:, dimensions], classes, alike, seed)
         linear[part] = accuracy(codes[:, dimensions], classes, alike, seed, linear=True)
+        drawn[part] = accuracy(noisy[:, dimensions], classes, alike, seed)
     chance = float(np.unique(classes, return_counts=True)[1].max() / len(classes))
-    return Leakage(column, chance, accuracy=forest, linear=linear)
+    return Leakage(column, chance, accuracy=forest, linear=linear, drawn=drawn)
 
 
 def accuracy_of_evidence(

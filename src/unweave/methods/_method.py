@@ -147,6 +147,11 @@ class Method(ABC):
         """Return q(z|x), if the method has one that is Gaussian."""
         return None
 
+    def draw_codes(self, nets: Networks, images: Images) -> Latents:
+        """Return the codes of images with the noise that training gives them, if it gives any."""
+        q = self.posterior(nets, images)
+        return self.encode(nets, images) if q is None else q.sample()
+
     def sample_prior(self, nets: Networks, count: int) -> Latents:
         """Draw codes to generate from."""
         return torch.randn(count, self.latent_dim)

@@ -153,6 +153,11 @@ class LORD(Method):
     def encode(self, nets: Networks, images: Images) -> Latents:
         return torch.cat([nets.content_encoder(images), nets.class_encoder(images)], dim=1)
 
+    def draw_codes(self, nets: Networks, images: Images) -> Latents:
+        content = nets.content_encoder(images)
+        noisy = content + self.noise * torch.randn_like(content)
+        return torch.cat([noisy, nets.class_encoder(images)], dim=1)
+
     def decode(self, nets: Networks, codes: Latents) -> Images:
         return self.render(nets, codes[:, : self.latent_dim], codes[:, self.latent_dim :])
 

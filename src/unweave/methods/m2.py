@@ -40,6 +40,7 @@ from unweave.methods._classes import ClassAutoencoder, ClassPrior
 from unweave.methods._conditional import ConditionalEncoder
 from unweave.methods._method import Loss, Player, Turn
 from unweave.networks import Architecture, Networks
+from unweave.probability.gaussian import DiagonalGaussian
 from unweave.probability.likelihood import negative_log_likelihoods
 from unweave.schedules import Schedule, constant
 from unweave.tensors import Images, Latents, Scalar
@@ -139,11 +140,20 @@ class M2(ClassAutoencoder):
             ),
         )
 
-    def encode(self, nets: Networks, images: Images) -> Latents:
+    def class_and_style(self, nets: Networks, images: Images) -> tuple[Tensor, DiagonalGaussian]:
+        """Return q(y|x), and q(z|x, y) of the likeliest class."""
         features = nets.encoder.features(images)
         y = nets.classifier(features).float().softmax(1)
         likeliest = one_hot(y.argmax(1), len(nets.classes)).float()
-        return torch.cat([y, nets.encoder.posterior(features, likeliest).mean], dim=1)
+        return y, nets.encoder.posterior(features, likeliest)
+
+    def encode(self, nets: Networks, images: Images) -> Latents:
+        y, style = self.class_and_style(nets, images)
+        return torch.cat([y, style.mean], dim=1)
+
+    def draw_codes(self, nets: Networks, images: Images) -> Latents:
+        y, style = self.class_and_style(nets, images)
+        return torch.cat([y, style.sample()], dim=1)
 
     def sample_prior(self, nets: Networks, count: int) -> Latents:
         y = nets.classes.sample(count)
