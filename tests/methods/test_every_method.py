@@ -158,6 +158,9 @@ def test_a_run_loads_back_and_encodes_decodes_samples_traverses(name, toy, quiet
     assert codes.shape == (5, size)
     assert codes.dtype == np.float32
     np.testing.assert_array_equal(codes, trained.encode(images))
+    drawn = run.draw_codes(images)
+    assert drawn.shape == codes.shape
+    assert np.isfinite(drawn).all()
     decoded = run.decode(codes)
     assert decoded.shape == images.shape
     assert 0 <= decoded.min() <= decoded.max() <= 1

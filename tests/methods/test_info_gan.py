@@ -45,7 +45,7 @@ def test_the_weight_counts_information_in_both_losses():
 
 def test_information_is_0_if_nothing_is_read_and_the_entropy_if_all_is():
     torch.manual_seed(0)
-    codes = METHOD.draw_codes(1000)
+    codes = METHOD.prior_codes(1000)
     blind, _ = METHOD.information(torch.zeros_like(codes), codes)
     assert blind.item() == pytest.approx(0, abs=1e-5)
     certain, continuous = METHOD.information(

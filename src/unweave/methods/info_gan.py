@@ -114,7 +114,7 @@ class InfoGAN(Method):
             raise ConfigError("info_gan normalises batches: batch_size must be 2 or more, found 1")
         weight = self.information_weight.at(step)
         count, device = len(batch.images), batch.images.device
-        codes = self.draw_codes(count, device)
+        codes = self.prior_codes(count, device)
         fakes = self.render(nets, uniform(count, self.noise_dim, device), codes)
 
         features = nets.trunk(torch.cat([batch.images, fakes.detach()]))
@@ -145,7 +145,7 @@ class InfoGAN(Method):
             ),
         )
 
-    def draw_codes(self, count: int, device: torch.device | str = "cpu") -> Latents:
+    def prior_codes(self, count: int, device: torch.device | str = "cpu") -> Latents:
         """Draw codes from their prior: one-hot categories first, then continuous ones."""
         parts = [sample_one_hot(count, size, device) for size in self.categories]
         return torch.cat([*parts, uniform(count, self.latent_dim, device)], dim=1)
@@ -196,12 +196,12 @@ class InfoGAN(Method):
         return self.size
 
     def sample_prior(self, nets: Networks, count: int) -> Latents:
-        return self.draw_codes(count)
+        return self.prior_codes(count)
 
     def diagnose(self, nets: Networks, images: Images) -> dict[str, Scalar]:
         """Return how well codes are read back from images generated with them."""
         count, device = len(images), images.device
-        codes = self.draw_codes(count, device)
+        codes = self.prior_codes(count, device)
         fakes = self.render(nets, uniform(count, self.noise_dim, device), codes)
         read = self.encode(nets, fakes)
         *guesses, means = read.split([*self.categories, self.latent_dim], dim=1)
