@@ -68,23 +68,25 @@ def test_slow_vae(train, toy, verdict):
 def test_content_and_style(train, verdict, kind):
     """A style with room for x and y and nothing else, groups of 5 images of one side."""
     method = kind(latent_dim=2, content_dim=2, group="side", optimizer=Adam(1e-3))
-    run = train(method, steps=2000)
-    found = leakage(run)
-    evidence = {images: accuracy_of_evidence(run, images) for images in (1, 5)}
+    runs = [train(method, architecture=RELU, steps=2000, seed=seed) for seed in SEEDS]
+    found = [leakage(run) for run in runs]
+    style = [leak.accuracy["style"] for leak in found]
+    content = [leak.accuracy["content"] for leak in found]
+    one, five = ([accuracy_of_evidence(run, images) for run in runs] for images in (1, 5))
     verdict(
         "ml_vae" if kind is MLVAE else "gvae",
-        "a forest names the side from content in > 90 %, from style in at most chance + 20 "
-        "points; the content of 5 images together names it as often as that of one, or more, "
-        "to within a point",
+        "each of 3 seeds: a forest names the side from content in > 90 %, from style in at most "
+        "chance + 10 points; the content of 5 images together names it as often as that of one, "
+        "or more, to within a point",
         {
-            "content": found.accuracy["content"],
-            "style": found.accuracy["style"],
-            "style, linear probe": found.linear["style"],
-            "chance": found.chance,
-            "1 image": evidence[1],
-            "5 images": evidence[5],
+            "content": content,
+            "style": style,
+            "style, linear probe": [leak.linear["style"] for leak in found],
+            "chance": found[0].chance,
+            "1 image": one,
+            "5 images": five,
         },
-        found.accuracy["content"] > 0.9
-        and found.accuracy["style"] <= found.chance + 0.2
-        and evidence[5] >= evidence[1] - 0.01,
+        min(content) > 0.9
+        and max(style) <= found[0].chance + 0.1
+        and all(more >= single - 0.01 for single, more in zip(one, five, strict=True)),
     )
