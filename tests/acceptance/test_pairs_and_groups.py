@@ -70,23 +70,29 @@ def test_content_and_style(train, verdict, kind):
     method = kind(latent_dim=2, content_dim=2, group="side", optimizer=Adam(1e-3))
     runs = [train(method, architecture=RELU, steps=2000, seed=seed) for seed in SEEDS]
     found = [leakage(run) for run in runs]
-    style = [leak.accuracy["style"] for leak in found]
+    means = [leak.accuracy["style"] for leak in found]
+    drawn = [leak.drawn["style"] for leak in found]
+    linear = [leak.linear["style"] for leak in found]
+    chance = found[0].chance
     content = [leak.accuracy["content"] for leak in found]
     one, five = ([accuracy_of_evidence(run, images) for run in runs] for images in (1, 5))
     verdict(
         "ml_vae" if kind is MLVAE else "gvae",
-        "each of 3 seeds: a forest names the side from content in > 90 %, from style in at most "
-        "chance + 10 points; the content of 5 images together names it as often as that of one, "
+        "each of 3 seeds: a forest names the side from content in > 90 %, from style as drawn in "
+        "at most chance + 10 points (as does a linear probe of its means), from its means in at "
+        "most chance + 20; the content of 5 images together names it as often as that of one, "
         "or more, to within a point",
         {
             "content": content,
-            "style": style,
-            "style, linear probe": [leak.linear["style"] for leak in found],
-            "chance": found[0].chance,
+            "style as drawn": drawn,
+            "style": means,
+            "style, linear probe": linear,
+            "chance": chance,
             "1 image": one,
             "5 images": five,
         },
         min(content) > 0.9
-        and max(style) <= found[0].chance + 0.1
+        and max(*drawn, *linear) <= chance + 0.1
+        and max(means) <= chance + 0.2
         and all(more >= single - 0.01 for single, more in zip(one, five, strict=True)),
     )
