@@ -10,6 +10,8 @@ from unweave.data import from_arrays
 from unweave.errors import ConfigError, DataError
 from unweave.evaluation.probes import accuracy_of_evidence, leakage
 from unweave.methods.gvae import GVAE
+from unweave.methods.lord import LORD
+from unweave.methods.m2 import M2
 from unweave.methods.ml_vae import MLVAE
 from unweave.methods.vae import VAE
 from unweave.networks.mlp64 import MLP64
@@ -161,6 +163,19 @@ def test_a_class_that_noise_hides_is_found_in_means_and_not_in_draws(toy):
     assert found.drawn["content"] == 1
     assert f"style {found.accuracy['style']:.3f} (linear" in str(found)
     assert f"drawn {found.drawn['style']:.3f})" in str(found)
+
+
+@pytest.mark.parametrize(
+    "method", [GVAE(group="kind"), LORD(class_column="kind"), M2(label="kind"), M2()]
+)
+def test_the_class_is_by_default_what_the_method_was_told(method):
+    """Groups of such data would share the column group."""
+    n = np.arange(40)
+    told = "label" if method == M2() else "kind"
+    table = {told: n % 2, "group": n // 20, "size": n % 5}
+    data = from_arrays(np.random.default_rng(0).integers(0, 255, (40, 8, 8), np.uint8), table)
+    assert leakage(run_of(method, data)).column == told
+    assert leakage(run_of(method, data), "size").column == "size"
 
 
 def test_more_images_are_better_evidence(toy):

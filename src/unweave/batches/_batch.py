@@ -51,6 +51,10 @@ class Supervision(ABC):
         """
         return
 
+    def class_column(self, data: FactorImages) -> str:
+        """Return the factor or column that is told of images as their class, if one is."""
+        return ""
+
     @abstractmethod
     def draw(self, data: FactorImages, size: int, rng: Generator) -> Batch:
         """Draw the batch of one step."""

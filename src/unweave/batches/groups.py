@@ -42,6 +42,9 @@ class Groups(Supervision):
     def check(self, data: FactorImages) -> None:
         self._groups(data)
 
+    def class_column(self, data: FactorImages) -> str:
+        return shared_column(data, self.column)
+
     def draw(self, data: FactorImages, size: int, rng: Generator) -> GroupBatch:
         """Draw as many whole groups as there is room for, at least one."""
         groups = self._groups(data)
@@ -57,7 +60,7 @@ class Groups(Supervision):
         )
 
     def _groups(self, data: FactorImages) -> RowGroups:
-        name = shared_column(data, self.column)
+        name = self.class_column(data)
         groups = remembered(data, ("group", name), lambda: rows_by_value(data, name, least=2))
         if len(groups) == 0:
             raise lacks(data, f"has no two images with the same {name!r}", EXAMPLE)

@@ -32,14 +32,17 @@ class Indexed(Supervision):
     """Factor or column that is the class; see `shared_column` for what "" means."""
 
     def check(self, data: FactorImages) -> None:
-        name = shared_column(data, self.column)
+        name = self.class_column(data)
         missing = int((data.column(name) < 0).sum())
         if missing:
             raise lacks(data, f"has {missing:,} images without a value of {name!r}", EXAMPLE)
 
+    def class_column(self, data: FactorImages) -> str:
+        return shared_column(data, self.column)
+
     def draw(self, data: FactorImages, size: int, rng: Generator) -> IndexedBatch:
         rows = draw_rows(len(data), size, rng)
-        classes = data.column(shared_column(data, self.column), rows)
+        classes = data.column(self.class_column(data), rows)
         return IndexedBatch(
             tensor_of(data, rows, rng),
             len(data),

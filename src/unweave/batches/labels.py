@@ -204,9 +204,13 @@ class FewClasses(FewLabels):
             return names[:1]
         return (min(classes, key=sizes.__getitem__),)
 
+    def class_column(self, data: FactorImages) -> str:
+        (name,) = self.names_among(data.summary.column_sizes)
+        return name
+
     def check(self, data: FactorImages) -> None:
         super().check(data)
-        (name,) = self.names_among(data.summary.column_sizes)
+        name = self.class_column(data)
         if data.summary.column_sizes[name] == 0:
             raise lacks(data, f"has no classes in {name!r}, which is continuous", EXAMPLE)
 

@@ -50,8 +50,8 @@ class Leakage:
 def leakage(run: Run, column: str = "", *, rows: int = ROWS, seed: int = 0) -> Leakage:
     """Say how well a class is read off content and off style.
 
-    `column` is a factor or column of the data; by default the one the run's batches
-    were made by, or that groups of such data would share (`unweave.batches.shared_column`).
+    `column` is a factor or column of the data; by default the one the method was told of
+    images, or that groups of such data would share (`unweave.batches.shared_column`).
     """
     parts = run.config.method.code_parts(run.nets)
     if not parts:
@@ -129,7 +129,7 @@ def _alike_but_for(column: str, data: FactorImages, rows: np.ndarray) -> np.ndar
 
 def _classes(run: Run, column: str) -> tuple[np.ndarray, np.ndarray, str]:
     """Return the class of every row, the rows that have one, and the name of the column."""
-    made_by = getattr(run.config.method.supervision, "column", "")
-    column = shared_column(run.data, column or made_by)
+    told = run.config.method.supervision.class_column(run.data)
+    column = shared_column(run.data, column or told)
     values = run.data.column(column)
     return values, np.flatnonzero(values >= 0), column
