@@ -37,6 +37,7 @@ LAYERS = [
     {"recipes", "workflows"},
     {"studies"},
     {"cli"},
+    {"__main__"},
 ]
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 

@@ -1,6 +1,7 @@
 """The command line as a person uses it."""
 
 import json
+import runpy
 import subprocess
 import sys
 
@@ -231,3 +232,11 @@ def test_the_installed_command_prints_its_version():
     command = Path(sys.executable).with_name("unweave")
     done = subprocess.run([command, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("unweave ")
+
+
+def test_the_module_is_the_command(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "argv", ["unweave", "list", "metrics"])
+    with pytest.raises(SystemExit) as ended:
+        runpy.run_module("unweave", run_name="__main__")
+    assert ended.value.code == 0
+    assert "mig_sup" in capsys.readouterr().out
