@@ -171,6 +171,20 @@ def test_kl_over_time_has_a_line_per_latent(run):
     np.testing.assert_allclose(final, expected)
 
 
+@pytest.mark.parametrize("evaluations", [1, 3])
+def test_rates_of_layers_are_bars_that_add_up(evaluations):
+    rates = {"rate_0_of_1x1": 0.5, "rate_1_of_4x4": 3.0, "rate_2_of_4x4": 0.0}
+    record = [{"step": 9 + i, "kind": "diagnostics"} | rates for i in range(evaluations)]
+    drawing = figures.layer_rates(record)
+    last, over_time = drawing.axes
+    assert [bar.get_width() for bar in last.patches] == [0.5, 3, 0]
+    assert [t.get_text() for t in last.get_yticklabels()] == ["0 (1×1)", "1 (4×4)", "2 (4×4)"]
+    assert "3.5 nats in all" in last.get_title(loc="left")
+    assert over_time.get_ylim()[1] >= 3.5
+    with pytest.raises(DataError, match="no rates of layers"):
+        figures.layer_rates([{"step": 0, "kind": "diagnostics", "kl": 1.0}])
+
+
 @pytest.mark.parametrize("kind", ["mi", "dci"])
 def test_a_heat_map_has_a_line_per_factor_and_says_its_numbers(separated, codes, kind):
     drawing = figures.heat_map(separated, kind, codes)
@@ -213,7 +227,8 @@ def test_words_are_words_whatever_they_hold(toy, codes):
 def test_drawing_all_says_why_some_are_missing(separated, tmp_path):
     drawn = figures.draw(separated, tmp_path / "new", animation="webp", steps=3)
     assert set(drawn.paths) | set(drawn.reasons) == set(FIGURES)
-    without_record = {"curves", "kl_over_time", "training_traversals", "training_animated"}
+    without_record = {"curves", "kl_over_time", "layer_rates"}
+    without_record |= {"training_traversals", "training_animated"}
     assert set(drawn.reasons) == without_record
     assert all(path.stat().st_size > 0 for path in drawn.paths.values())
     assert drawn.paths["traversals_animated"].suffix == ".webp"

@@ -280,6 +280,21 @@ def test_long_curves_are_averaged_not_cut():
     assert views.kl_over_time(record).kl.size == 0
 
 
+def test_rates_of_layers_come_from_evaluations_top_layer_first():
+    rates = {f"rate_{i}_of_{2**i}x{2**i}": float(i) for i in (10, 0, 2, 1)}
+    record = [
+        {"step": 0, "player": "p"} | rates,
+        {"step": 1, "kind": "diagnostics", "kl": 9.0} | rates,
+        {"step": 3, "kind": "diagnostics"} | {name: 2 * rate for name, rate in rates.items()},
+    ]
+    view = views.layer_rates(record)
+    assert view.layers == ["1x1", "2x2", "4x4", "1024x1024"]
+    assert view.steps.tolist() == [2, 4]
+    np.testing.assert_array_equal(view.rates, [[0, 1, 2, 10], [0, 2, 4, 20]])
+    assert as_json(view)["layers"] == view.layers
+    assert views.layer_rates(record[:1]).rates.size == 0
+
+
 def test_names_are_kept_in_the_run_folder_and_shown(run):
     run.name_latent(1, " x position ")
     again = load(run.path)

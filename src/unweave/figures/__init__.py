@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from unweave.figures.plots import kl_over_time as kl_over_time
     from unweave.figures.plots import kl_per_dimension as kl_per_dimension
     from unweave.figures.plots import latent_response as latent_response
+    from unweave.figures.plots import layer_rates as layer_rates
     from unweave.figures.plots import scatter as scatter
 
 _PLACES = {
@@ -33,6 +34,7 @@ _PLACES = {
     "kl_over_time": "plots",
     "kl_per_dimension": "plots",
     "latent_response": "plots",
+    "layer_rates": "plots",
     "scatter": "plots",
 }
 
@@ -48,6 +50,7 @@ __all__ = [
     "kl_over_time",
     "kl_per_dimension",
     "latent_response",
+    "layer_rates",
     "prior_samples",
     "reconstructions",
     "samples",

@@ -68,6 +68,7 @@ FIGURES: dict[str, Maker] = {
     "curves": _of_run(plots.curves),
     "kl_per_dimension": lambda m, c, how: plots.kl_per_dimension(m, c),
     "kl_over_time": _of_run(plots.kl_over_time),
+    "layer_rates": _of_run(plots.layer_rates),
     "heat_map_mi": lambda m, c, how: plots.heat_map(m, "mi", _unless_scored(m, "mig", c)),
     "heat_map_dci": lambda m, c, how: plots.heat_map(m, "dci", _unless_scored(m, "dci", c)),
     "latent_response": lambda m, c, how: plots.latent_response(m, c),

@@ -33,9 +33,10 @@ def kl_per_dimension(model: Model, codes: CodeSample | None = None) -> Drawing:
     places = np.arange(len(values))
     colors = [PALETTE[0] if view.active[latent] else QUIET for latent in view.order]
     axes.barh(places, values[view.order], color=colors, height=0.72)
+    digits = ".2f" if values.max() >= 0.1 else ".2g"
     for place, latent in zip(places, view.order, strict=True):
         axes.annotate(
-            f"{values[latent]:.2f}",
+            f"{values[latent]:{digits}}",
             (values[latent], place),
             xytext=(3, 0),
             textcoords="offset points",
@@ -87,6 +88,44 @@ def _draw_kl_over_time(axes: Axes, view: KlOverTime, labels: Sequence[str]) -> N
     axes.set_title("KL of each latent while training")
     _steps(axes)
     axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), handlelength=2.5)
+
+
+@styled
+def layer_rates(source: Source) -> Drawing:
+    """Draw the rate of each layer of a hierarchy: at the end, and all of them by step."""
+    view = views.layer_rates(_record(source))
+    if view.rates.size == 0:
+        raise DataError("the record holds no rates of layers: the method has no hierarchy")
+    count = len(view.layers)
+    labels = [f"{place} ({size.replace('x', '×')})" for place, size in enumerate(view.layers)]
+    colors = matplotlib.colormaps[SEQUENTIAL](np.linspace(0, 0.95, count))
+    drawing = Drawing(figsize=(8.4, max(3.2, 1.2 + 0.26 * count)), layout="constrained")
+    last, over_time = drawing.subplots(1, 2)
+    places = np.arange(count)
+    last.barh(places, view.rates[-1], color=colors, height=0.72)
+    for place, rate in zip(places, view.rates[-1], strict=True):
+        where = {"xytext": (3, 0), "textcoords": "offset points", "va": "center", "fontsize": 8}
+        last.annotate(f"{rate:.2f}", (rate, place), **where)
+    last.set_yticks(places, labels)
+    last.invert_yaxis()
+    last.margins(x=0.14)
+    last.grid(visible=False, axis="y")
+    last.set_xlabel("rate (nats)")
+    last.set_ylabel("layer, from the top")
+    last.set_title(f"at step {view.steps[-1]:,}: {view.rates[-1].sum():.1f} nats in all")
+    if len(view.steps) > 1:
+        over_time.stackplot(view.steps, view.rates.T, colors=colors, linewidth=0)
+    else:
+        over_time.bar(
+            np.repeat(view.steps, count),
+            view.rates[0],
+            bottom=np.cumsum(view.rates[0]) - view.rates[0],
+            color=colors,
+        )
+    over_time.set_xlabel("step")
+    over_time.set_title("one upon the other, while training")
+    _steps(over_time)
+    return drawing
 
 
 @styled

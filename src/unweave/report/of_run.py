@@ -239,6 +239,14 @@ def _training(run: Run) -> Html:
                 "KL of each latent by step",
             )
         )
+    if views.layer_rates(record).rates.size:
+        parts.append(
+            drawn(
+                lambda: figures.layer_rates(run),
+                "A layer whose rate stays near 0 tells the decoder nothing.",
+                "rate of each layer",
+            )
+        )
     parts.append(_training_pictures(run))
     return section("Training", *parts)
 

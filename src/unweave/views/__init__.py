@@ -43,7 +43,15 @@ from unweave.views.of_latents import (
     latent_names,
     scatter,
 )
-from unweave.views.of_record import Curve, Curves, KlOverTime, curves, kl_over_time
+from unweave.views.of_record import (
+    Curve,
+    Curves,
+    KlOverTime,
+    LayerRates,
+    curves,
+    kl_over_time,
+    layer_rates,
+)
 from unweave.views.responses import LatentResponse, PositionMap, ResponseLines, latent_response
 
 __all__ = [
@@ -60,6 +68,7 @@ __all__ = [
     "KlPerDimension",
     "LatentNames",
     "LatentResponse",
+    "LayerRates",
     "PositionMap",
     "PriorSamples",
     "Ranges",
@@ -81,6 +90,7 @@ __all__ = [
     "kl_per_dimension",
     "latent_names",
     "latent_response",
+    "layer_rates",
     "pictures_to_urls",
     "plain",
     "prior_samples",

@@ -1,5 +1,6 @@
-"""What the record of a training run says: terms by step, KL of each latent by step."""
+"""What the record of a training run says: terms, KL of latents, rates of layers by step."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ import numpy as np
 from unweave.views._view import View
 
 POINTS = 300  # a curve this fine is as wide as a screen needs
+LAYER_RATE = re.compile(r"rate_(\d+)_of_(.+)")
+"""What the rate of a layer is called in the record: its place from the top, and its size."""
 DIAGNOSTICS = "evaluation"
 """What stands for the player in curves that were measured at evaluations."""
 
@@ -47,6 +50,17 @@ class KlOverTime(View):
     """(evaluation, latent)."""
 
 
+@dataclass(frozen=True)
+class LayerRates(View):
+    """Rate of each layer of a hierarchy at evaluations, in nats, from the top layer down."""
+
+    layers: list[str]
+    """Size of each layer, such as 4x4."""
+    steps: np.ndarray
+    rates: np.ndarray
+    """(evaluation, layer)."""
+
+
 def curves(record: Iterable[dict[str, Any]], points: int = POINTS) -> Curves:
     """Collect the terms of every player, and the single numbers of evaluations."""
     steps: dict[tuple[str, str], list[int]] = defaultdict(list)
@@ -72,6 +86,25 @@ def kl_over_time(record: Iterable[dict[str, Any]]) -> KlOverTime:
     lines = [line for line in record if "kl_per_dimension" in line]
     kl = np.array([line["kl_per_dimension"] for line in lines], dtype=np.float64)
     return KlOverTime(np.array([line["step"] + 1 for line in lines], dtype=np.int64), kl)
+
+
+def layer_rates(record: Iterable[dict[str, Any]]) -> LayerRates:
+    """Collect the rate of each layer at evaluations; empty where a method has no layers."""
+    sizes: dict[int, str] = {}
+    steps, rates = [], []
+    for line in record:
+        if line.get("kind") != "diagnostics":
+            continue
+        found = {
+            int(m[1]): (m[2], line[name]) for name in line if (m := LAYER_RATE.fullmatch(name))
+        }
+        if found:
+            sizes = {index: size for index, (size, _) in sorted(found.items())}
+            steps.append(line["step"] + 1)
+            rates.append([found[index][1] for index in sizes])
+    return LayerRates(
+        list(sizes.values()), np.array(steps, dtype=np.int64), np.array(rates, dtype=np.float64)
+    )
 
 
 def _thinned(steps: np.ndarray, values: np.ndarray, points: int) -> tuple[np.ndarray, np.ndarray]:
