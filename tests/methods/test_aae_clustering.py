@@ -55,6 +55,17 @@ def test_the_code_is_the_probabilities_and_the_style():
     assert torch.equal(METHOD.sample_prior(nets, 6)[:, :5].sum(1), torch.ones(6))
 
 
+def test_codes_are_drawn_with_one_cluster_each():
+    nets, images = networks(), BATCH.images[:2]
+    torch.manual_seed(0)
+    with torch.no_grad():
+        codes = METHOD.encode(nets, images)
+        drawn = METHOD.draw_codes(nets, images.repeat(4000, 1, 1, 1)).view(4000, 2, -1)
+    torch.testing.assert_close(drawn[..., 5:], codes[:, 5:].expand(4000, 2, 3))
+    torch.testing.assert_close(drawn[..., :5].sort(-1).values[0, 0], torch.eye(5)[4])
+    torch.testing.assert_close(drawn[..., :5].mean(0), codes[:, :5], atol=0.03, rtol=0)
+
+
 def test_undecided_discriminators_give_the_losses_of_the_equilibrium():
     nets = networks()
     for network in (nets.cluster_discriminator, nets.style_discriminator):

@@ -107,3 +107,13 @@ def test_samples_follow_the_prior_of_the_observed_u():
         expected = nets.prior(nets.prior.observed).variance.mean(0)
         drawn = method.sample_prior(nets, 20_000)
     torch.testing.assert_close(drawn.var(0), expected, rtol=0.05, atol=0)
+
+
+def test_codes_are_drawn_around_those_for_metrics():
+    nets = networks()
+    torch.manual_seed(0)
+    with torch.no_grad():
+        guess = nets.encoder(nets.standardization(IMAGES))
+        drawn = METHOD.draw_codes(nets, IMAGES.repeat(2000, 1, 1, 1)).view(2000, 12, 2)
+    torch.testing.assert_close(drawn.mean(0), METHOD.encode(nets, IMAGES), atol=0.15, rtol=0)
+    torch.testing.assert_close(drawn.std(0), guess.std, atol=0.1, rtol=0)

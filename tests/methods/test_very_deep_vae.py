@@ -83,6 +83,18 @@ def test_codes_of_all_layers_decode_to_what_their_means_decode_to():
     assert method.posterior(nets, IMAGES) is None, "given a layer above it is not Gaussian"
 
 
+def test_drawn_codes_of_all_layers_decode_to_what_the_walk_saw():
+    method = VeryDeepVAE(latent_dim=3, layers_at_size=(1, 1), code_layers=2)
+    nets = networks(method, trained=True)
+    with torch.no_grad():
+        torch.manual_seed(0)
+        seen = torch.sigmoid(method.infer(nets, IMAGES, draw=True).logits)
+        torch.manual_seed(0)
+        codes = method.draw_codes(nets, IMAGES)
+        torch.testing.assert_close(method.decode(nets, codes), seen)
+    assert not torch.allclose(codes, method.encode(nets, IMAGES), atol=0.1)
+
+
 def test_temperature_0_draws_what_decode_gives():
     nets = networks(LADDER, trained=True)
     cold = VeryDeepVAE(layers_at_size=(1, 2), temperature=0.0, **SMALL)

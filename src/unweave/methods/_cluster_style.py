@@ -124,6 +124,11 @@ class ClusterStyleAutoencoder(Autoencoder):
         logits, z = self.split(nets, images)
         return self.join(nets, logits.softmax(1), z)
 
+    def draw_codes(self, nets: Networks, images: Images) -> Latents:
+        """Return codes with a cluster drawn, as decoders see them; a style has no noise."""
+        logits, z = self.split(nets, images)
+        return self.join(nets, self.draw_cluster(logits), z)
+
     def swap(self, nets: Networks, content_images: Images, style_images: Images) -> Images:
         """Decode the clusters of some images with the styles of others."""
         logits, _ = self.split(nets, content_images)

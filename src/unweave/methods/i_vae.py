@@ -158,6 +158,10 @@ class IVAE(Autoencoder):
         mean: Latents = nets.encoder(nets.standardization(images)).mean
         return mean
 
+    def draw_codes(self, nets: Networks, images: Images) -> Latents:
+        drawn: Latents = nets.encoder(nets.standardization(images)).sample()
+        return drawn
+
     def encode_with(self, nets: Networks, images: Images, u: Tensor) -> Latents:
         """Return the mean of q(z|x, u), which knows u."""
         mean: Latents = nets.joint_encoder(nets.standardization(images), u).mean

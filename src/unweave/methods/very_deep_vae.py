@@ -44,6 +44,7 @@ class Inferred(NamedTuple):
     """What one walk down the ladder found for images."""
 
     logits: Tensor
+    latents: list[Tensor]
     posteriors: list[DiagonalGaussian]
     priors: list[DiagonalGaussian]
 
@@ -117,19 +118,20 @@ class VeryDeepVAE(Autoencoder):
     def infer(self, nets: Networks, images: Images, *, draw: bool) -> Inferred:
         """Walk down the ladder along the posterior, drawing latents or taking its means."""
         activations = nets.encoder(images)
-        posteriors, priors = [], []
+        latents, posteriors, priors = [], [], []
 
         def choose(index: int, state: Tensor, prior: DiagonalGaussian) -> Tensor:
             q = nets.decoder.layer(index).posterior(state, activations[nets.decoder.levels[index]])
             posteriors.append(q)
             priors.append(prior)
-            return q.sample() if draw else q.mean
+            latents.append(q.sample() if draw else q.mean)
+            return latents[-1]
 
-        return Inferred(nets.decoder(len(images), choose), posteriors, priors)
+        return Inferred(nets.decoder(len(images), choose), latents, posteriors, priors)
 
     def evidence(self, nets: Networks, images: Images) -> dict[str, Scalar]:
         """Return the terms of the evidence bound, the rate of every layer among them."""
-        logits, posteriors, priors = self.infer(nets, images, draw=True)
+        logits, _, posteriors, priors = self.infer(nets, images, draw=True)
         rates = [
             q.kl_to(p).flatten(1).sum(1).mean() for q, p in zip(posteriors, priors, strict=True)
         ]
@@ -154,11 +156,17 @@ class VeryDeepVAE(Autoencoder):
 
     def code_distribution(self, nets: Networks, images: Images) -> DiagonalGaussian:
         """Return q of the top layers in units of their priors, layers above at their means."""
-        _, posteriors, priors = self.infer(nets, images, draw=False)
+        _, _, posteriors, priors = self.infer(nets, images, draw=False)
         top = list(zip(posteriors, priors, strict=True))[: self.code_layers]
         means = [((q.mean - p.mean) / p.std).flatten(1) for q, p in top]
         logvars = [(q.logvar - p.logvar).flatten(1) for q, p in top]
         return DiagonalGaussian(torch.cat(means, dim=1), torch.cat(logvars, dim=1))
+
+    def draw_codes(self, nets: Networks, images: Images) -> Latents:
+        """Return latents of the top layers, each drawn below those drawn above it."""
+        _, latents, _, priors = self.infer(nets, images, draw=True)
+        top = list(zip(latents, priors, strict=True))[: self.code_layers]
+        return torch.cat([((z - p.mean) / p.std).flatten(1) for z, p in top], dim=1)
 
     def decode(self, nets: Networks, codes: Latents) -> Images:
         """Return images of codes, with the layers below the code at the means of their priors."""
