@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from unweave.errors import ConfigError
 
@@ -21,6 +22,12 @@ class Schedule:
             raise ConfigError(
                 f"a schedule needs finite numbers and steps of 0 or more, found {self}"
             )
+
+    if TYPE_CHECKING:
+        # What methods do with their fields: a number or text may be given for a schedule. To a
+        # type checker a field with __set__ takes that value's type and has that of __get__.
+        def __get__(self, owner: object, kind: type) -> "Schedule": ...
+        def __set__(self, owner: object, value: "Schedule | float | str") -> None: ...
 
     def at(self, step: int) -> float:
         """Return the value at a step, counted from 0."""
