@@ -12,9 +12,11 @@ from unweave import catalog, views, workflows
 from unweave.cli import main
 from unweave.config import Machine, Train
 from unweave.errors import ConfigError
+from unweave.evaluation.probes import leakage
 from unweave.evaluation.score import Scores
 from unweave.figures import comparisons
 from unweave.methods.ground_truth import GroundTruth
+from unweave.methods.gvae import GVAE
 from unweave.methods.vae import VAE
 from unweave.report import report_html
 from unweave.report._html import LARGE_PICTURE, picture_url, tag
@@ -161,6 +163,17 @@ def test_a_run_whose_data_is_gone_is_still_reported(run, tmp_path):
     assert "no such file or folder" in read.text
     assert "Training" in read.headings
     assert "What each latent does" not in read.headings
+
+
+def test_what_leaks_into_the_style_is_reported(toy, tmp_path):
+    config = Train(method=GVAE(latent_dim=2, content_dim=1), data="toy_xys", steps=1, batch_size=8)
+    run = loop.start(config, toy, tmp_path / "run", Machine(evaluations=0))
+    page, found = str(report_html(run)), leakage(run)
+    assert "name side on the other half" in page
+    for part in ("content", "style"):
+        numbers = (found.accuracy[part], found.drawn[part], found.linear[part])
+        cells = "".join(f"<td>{number:.3f}</td>" for number in numbers)
+        assert f"<td>{part}</td>{cells}" in page
 
 
 def test_a_baseline_without_codes_of_images_is_reported(toy):

@@ -7,6 +7,7 @@ from typing import Any
 from unweave import catalog, figures, views
 from unweave.config import to_json
 from unweave.errors import DataError, UnweaveError
+from unweave.evaluation.probes import leakage
 from unweave.figures.of_run import traversal_grid
 from unweave.figures.style import Drawing
 from unweave.models import Model
@@ -217,7 +218,32 @@ def _images(run: Model) -> Html:
                 "swapped contents and styles",
             )
         )
+    if isinstance(run, Run) and run.config.method.code_parts(run.nets):
+        parts.append(_leakage(run))
     return section("What it decodes", *parts)
+
+
+def _leakage(run: Run) -> Html:
+    try:
+        found = leakage(run)
+    except UnweaveError as error:
+        return tag("p", f"No probes of content and style: {error}", class_="soft")
+    lines = [
+        [
+            part,
+            f"{found.accuracy[part]:.3f}",
+            f"{found.drawn[part]:.3f}",
+            f"{found.linear[part]:.3f}",
+        ]
+        for part in found.accuracy
+    ]
+    words = (
+        f"How often classifiers of one half of the images name {found.column} on the other half, "
+        f"from each part of the code. Always naming the commonest value is right in "
+        f"{found.chance:.3f}: a style should tell no more."
+    )
+    header = ["read off", "forest", "forest, codes as drawn", "linear"]
+    return join(tag("p", words), table(header, lines))
 
 
 def _training(run: Run) -> Html:
