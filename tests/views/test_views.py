@@ -256,6 +256,26 @@ def test_a_method_with_a_class_or_cluster_and_a_style_swaps_them(method, toy):
     np.testing.assert_allclose(view.images[0, 1:], run.decode(mixed), atol=1e-6)
 
 
+@pytest.mark.parametrize("count", [3, 4, 6])
+def test_contents_are_of_as_many_classes_as_there_are(toy, count):
+    config = Train(method=M2(latent_dim=2, label="side", hidden=8), data="toy_xys", steps=1)
+    run = Run(config, toy.summary, loop.make_networks(config, toy), step=0, data=toy)
+    shown = views.swap_grid(run, count, 2)
+    sides = known_models.read_factors(shown.content_images)[:, 2]
+    assert sides.tolist() == sorted(sides)
+    assert (
+        sorted(np.unique(sides, return_counts=True)[1])[::-1]
+        == {
+            3: [1, 1, 1],
+            4: [1, 1, 1, 1],
+            6: [2, 2, 1, 1],
+        }[count]
+    )
+    again, other = views.swap_grid(run, count, 2), views.swap_grid(run, count, 2, seed=1)
+    np.testing.assert_array_equal(shown.content_images, again.content_images)
+    assert not np.array_equal(shown.content_images, other.content_images)
+
+
 def test_what_tells_no_content_from_style_has_no_swaps(toy):
     with pytest.raises(ConfigError, match="content"):
         views.swap_grid(known_models.separated(toy, swap=None))

@@ -68,6 +68,19 @@ def encode_rows(
     return np.concatenate(codes), both
 
 
+def images_of_each_class(data: FactorImages, column: str, count: int, seed: int) -> np.ndarray:
+    """Return images drawn at random, as many of one class as of any other, in their order."""
+    rng = np.random.default_rng((seed, 0xF16))
+    values = data.column(column)
+    rows = rng.permutation(np.flatnonzero(values >= 0))
+    by_class = rows[np.argsort(values[rows], kind="stable")]
+    _, first, sizes = np.unique(values[by_class], return_index=True, return_counts=True)
+    turn = np.arange(len(rows)) - np.repeat(first, sizes)  # 0 for one row of each class, 1, …
+    classes = rng.permutation(len(first))  # which go first where there are more than `count`
+    chosen = np.lexsort((np.repeat(classes, sizes), turn))[:count]
+    return data.images(by_class[np.sort(chosen)], rng)
+
+
 def some_images(data: FactorImages, count: int, seed: int) -> np.ndarray:
     """Return images drawn at random, the same for the same seed."""
     rng = np.random.default_rng((seed, 0xF16))

@@ -8,7 +8,8 @@ import numpy as np
 from unweave.catalog import check_name
 from unweave.errors import ConfigError, DataError
 from unweave.models import Model, latent_labels
-from unweave.views._codes import CodeSample, sample_codes, some_images
+from unweave.runs import Run
+from unweave.views._codes import CodeSample, images_of_each_class, sample_codes, some_images
 from unweave.views._view import PICTURES, View
 
 Ranges = Literal["fixed", "around", "prior", "posterior"]
@@ -204,11 +205,19 @@ def swap_grid(
     content_images: np.ndarray | None = None,
     style_images: np.ndarray | None = None,
 ) -> SwapGrid:
-    """Decode the content of some images in the style of others."""
+    """Decode the content of some images in the style of others.
+
+    Where a method was told the class of images, contents are of as many classes as there are.
+    """
     if not model.has_swap:
         raise ConfigError(f"{model.name} does not tell content from style, so nothing is swapped")
     if content_images is None:
-        content_images = some_images(model.data, contents, seed)
+        told = _class_told(model)
+        content_images = (
+            images_of_each_class(model.data, told, contents, seed)
+            if told
+            else some_images(model.data, contents, seed)
+        )
     if style_images is None:
         style_images = some_images(model.data, styles, seed + 1)
     lines, columns = len(content_images), len(style_images)
@@ -221,4 +230,11 @@ def swap_grid(
         content_images,
         style_images,
         swapped.reshape(lines, columns, *model.image_shape),
+    )
+
+
+def _class_told(model: Model) -> str:
+    """Return the column that a method learnt the class of images from, if it did."""
+    return (
+        model.config.method.supervision.class_column(model.data) if isinstance(model, Run) else ""
     )
