@@ -14,7 +14,10 @@ from unweave.config import Machine, Train
 from unweave.errors import ConfigError
 from unweave.evaluation.probes import leakage
 from unweave.evaluation.score import Scores
+from unweave.explorer.contents import run_facts
+from unweave.explorer.library import Library
 from unweave.figures import comparisons
+from unweave.methods import method_named
 from unweave.methods.ground_truth import GroundTruth
 from unweave.methods.gvae import GVAE
 from unweave.methods.vae import VAE
@@ -174,6 +177,15 @@ def test_what_leaks_into_the_style_is_reported(toy, tmp_path):
         numbers = (found.accuracy[part], found.drawn[part], found.linear[part])
         cells = "".join(f"<td>{number:.3f}</td>" for number in numbers)
         assert f"<td>{part}</td>{cells}" in page
+
+
+def test_one_method_around_another_is_reported_and_explored(toy, tmp_path):
+    method = method_named("semi_supervised+vae")(latent_dim=3, labels=20)
+    config = Train(method=method, data="toy_xys", steps=1, batch_size=8)
+    run = loop.start(config, toy, tmp_path / "a+b", Machine(evaluations=0))
+    both = "to a few labels — VAE: the evidence lower bound."
+    assert both in Page(report_html(run)).text
+    assert run_facts(Library(tmp_path), "a+b")["method_summary"].endswith(both)
 
 
 def test_a_baseline_without_codes_of_images_is_reported(toy):

@@ -12,6 +12,7 @@ from unweave.config import Train, named, to_json
 from unweave.data import image_from_bytes
 from unweave.errors import ConfigError, DataError, UnweaveError
 from unweave.explorer.library import Library, OpenRun, weights_signature
+from unweave.methods import summary_of
 from unweave.run_folder import RunFolder, read_json
 from unweave.runs import Run
 
@@ -174,12 +175,11 @@ def run_facts(library: Library, name: str) -> dict[str, Any]:
     config, summary = folder.read_config()
     stored = read_json(folder.config_file)
     method = config.method
-    module = catalog.load("unweave.methods", catalog.name_of(method), "method")
     return {
         "name": name,
         **_in_short(config),
         **progress(folder),
-        "method_summary": catalog.summary(module),
+        "method_summary": summary_of(method),
         "created": stored.get("created"),
         "versions": stored.get("versions", {}),
         "settings": to_json(config),

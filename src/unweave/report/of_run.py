@@ -10,6 +10,7 @@ from unweave.errors import DataError, UnweaveError
 from unweave.evaluation.probes import leakage
 from unweave.figures.of_run import traversal_grid
 from unweave.figures.style import Drawing
+from unweave.methods import summary_of
 from unweave.models import Model
 from unweave.report._html import (
     Html,
@@ -55,11 +56,10 @@ def headline(model: Model) -> Html:
         words = f"a model of your own on {model.data.name}, {model.latent_dim} latents"
         return join(tag("h1", model.name), tag("p", words))
     method = catalog.name_of(model.config.method)
-    what = catalog.summary(catalog.load("unweave.methods", method, "method"))
     state = "in memory" if model.folder is None else model.folder.status()["state"]
     return join(
         tag("h1", model.name),
-        tag("p", what, class_="soft"),
+        tag("p", summary_of(model.config.method), class_="soft"),
         tag(
             "p",
             f"{method} on {model.config.data}, {model.latent_dim} latents, seed "
