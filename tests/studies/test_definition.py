@@ -193,3 +193,8 @@ def test_files_that_are_no_studies_are_refused(tmp_path, text):
 def test_methods_of_one_kind_are_told_apart_by_their_settings():
     two = study(methods=[uw.BetaVAE(beta=1), uw.BetaVAE(beta=4)])
     assert [plan.label for plan in two.methods] == ["beta_vae (beta 1)", "beta_vae"]
+
+
+def test_the_folder_of_the_runs_is_told_from_the_file_of_a_study(tmp_path):
+    with pytest.raises(ConfigError, match=r"is a folder; expected the TOML file .* --out"):
+        read_study(tmp_path)

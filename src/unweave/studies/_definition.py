@@ -147,6 +147,11 @@ class Study:
 def read_study(path: str | Path) -> Study:
     """Read a study from its TOML file."""
     path = Path(path)
+    if path.is_dir():
+        raise ConfigError(
+            f"{path} is a folder; expected the TOML file of a study. If its runs are there, give "
+            f"the file, and the folder by --out {path}"
+        )
     try:
         content = path.read_bytes()
     except OSError as error:
