@@ -218,7 +218,7 @@ def test_tensorboard_files_are_written(tmp_path, capsys):
 
 def test_a_closed_pipe_ends_quietly():
     done = subprocess.run(
-        f"{sys.executable} -m unweave.cli list data | head -1",
+        f"{sys.executable} -m unweave list data | head -1",
         shell=True,
         capture_output=True,
         text=True,

@@ -253,7 +253,7 @@ def test_folders_and_ports_that_cannot_be_used_are_refused(tmp_path):
 
 
 def test_the_command_serves_until_it_is_interrupted(runs):
-    program = [sys.executable, "-m", "unweave.cli", "explore", str(runs), "--no-browser"]
+    program = [sys.executable, "-m", "unweave", "explore", str(runs), "--no-browser"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, text=True) as process:
         lines = [process.stdout.readline() for _ in range(2)]
         assert "runs in" in lines[0]

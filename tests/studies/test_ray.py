@@ -153,7 +153,7 @@ def test_the_command_line_starts_a_ray_of_its_own(tmp_path):
 
     file = tmp_path / "tiny.toml"
     file.write_text(TINY)
-    words = [sys.executable, "-m", "unweave.cli", "study", "run", str(file), "--ray"]
+    words = [sys.executable, "-m", "unweave", "study", "run", str(file), "--ray"]
     plain = {name: value for name, value in os.environ.items() if not name.startswith("RAY_")}
     done = subprocess.run(
         [*words, "--out", str(tmp_path / "runs")],

@@ -163,7 +163,7 @@ def test_a_study_whose_driver_is_killed_goes_on_and_ends_with_the_same_bits(fini
     file = tmp_path / "long.toml"
     file.write_text(long)
     root = tmp_path / "runs"
-    words = [sys.executable, "-m", "unweave.cli", "study", "run", str(file), "--workers", "2"]
+    words = [sys.executable, "-m", "unweave", "study", "run", str(file), "--workers", "2"]
     words += ["--checkpoint-seconds", "0.1"]
     driver = subprocess.Popen([*words, "--out", str(root)], stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 120
@@ -190,7 +190,7 @@ def test_ctrl_c_saves_the_runs_and_says_how_to_go_on(tmp_path):
     file = tmp_path / "long.toml"
     file.write_text(TINY.replace("steps = 12", "steps = 100000").replace("[1, 4]", "[1]"))
     root = tmp_path / "runs"
-    words = [sys.executable, "-m", "unweave.cli", "study", "run", str(file), "--out", str(root)]
+    words = [sys.executable, "-m", "unweave", "study", "run", str(file), "--out", str(root)]
     driver = subprocess.Popen(words, stderr=subprocess.PIPE, text=True, env=os.environ)
     deadline = time.monotonic() + 120
     while not any(len(f.read_text()) > 1000 for f in root.glob("beta_vae-*/record.jsonl")):

@@ -35,13 +35,13 @@ ONE_THREAD = ["--threads", "1", "--checkpoint-seconds", "0.05", "--evaluations",
 
 
 def train_words(folder: Path, steps: int) -> list[str]:
-    words = [sys.executable, "-m", "unweave.cli", "train", "vae", "--data", "toy_xys"]
+    words = [sys.executable, "-m", "unweave", "train", "vae", "--data", "toy_xys"]
     words += ["--steps", str(steps), "--batch-size", "8", "--method.latent-dim", "3"]
     return [*words, *ONE_THREAD, "--no-evaluation", "--out", str(folder)]
 
 
 def resume_words(folder: Path) -> list[str]:
-    words = [sys.executable, "-m", "unweave.cli", "resume", str(folder)]
+    words = [sys.executable, "-m", "unweave", "resume", str(folder)]
     return [*words, *ONE_THREAD, "--no-evaluation"]
 
 
