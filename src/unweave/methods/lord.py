@@ -126,11 +126,14 @@ class LORD(Method):
     def latent_loss(self, nets: Networks, batch: IndexedBatch) -> Loss:
         """Return what tables and generator lower in stage one."""
         content = nets.contents(batch.rows)
-        noisy = content + self.noise * torch.randn_like(content)
-        images = self.render(nets, noisy, nets.classes(batch.classes))
+        images = self.render(nets, self.noisy(content), nets.classes(batch.classes))
         distance = pyramid_distance(images, batch.images)
         size = content.square().sum(1).mean()
         return Loss(distance + self.content_decay * size, distance=distance, content_size=size)
+
+    def noisy(self, content: Latents) -> Latents:
+        """Return contents as the generator sees them in stage one."""
+        return content + self.noise * torch.randn_like(content)
 
     def encoder_loss(self, nets: Networks, batch: IndexedBatch) -> Loss:
         """Return what encoders and generator lower in stage two."""
@@ -154,9 +157,9 @@ class LORD(Method):
         return torch.cat([nets.content_encoder(images), nets.class_encoder(images)], dim=1)
 
     def draw_codes(self, nets: Networks, images: Images) -> Latents:
-        content = nets.content_encoder(images)
-        noisy = content + self.noise * torch.randn_like(content)
-        return torch.cat([noisy, nets.class_encoder(images)], dim=1)
+        """Return codes with the noise of stage one; in stage two there is none."""
+        content = self.noisy(nets.content_encoder(images))
+        return torch.cat([content, nets.class_encoder(images)], dim=1)
 
     def decode(self, nets: Networks, codes: Latents) -> Images:
         return self.render(nets, codes[:, : self.latent_dim], codes[:, self.latent_dim :])
@@ -182,7 +185,7 @@ class LORD(Method):
         contents, classes = nets.contents.weight, nets.classes.weight
         content = contents[torch.randint(len(contents), (count,))]
         class_code = classes[torch.randint(len(classes), (count,))]
-        return torch.cat([content + self.noise * torch.randn_like(content), class_code], dim=1)
+        return torch.cat([self.noisy(content), class_code], dim=1)
 
     def diagnose(self, nets: Networks, images: Images) -> dict[str, Scalar]:
         """Return how well images are rendered from what the encoders find."""
