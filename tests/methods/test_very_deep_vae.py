@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from unweave import views
 from unweave.batches import Batch
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
@@ -51,6 +52,13 @@ def test_every_layer_has_a_rate_of_at_least_0_and_they_add_up():
     kl, reconstruction = turn.loss.terms["kl"], turn.loss.terms["reconstruction"]
     torch.testing.assert_close(sum(rates.values()), kl)
     torch.testing.assert_close(turn.loss.total, reconstruction + kl)
+
+
+def test_the_figure_of_rates_finds_them_in_the_record():
+    terms = {k: v.item() for k, v in LADDER.diagnose(networks(LADDER), IMAGES).items()}
+    found = views.layer_rates([{"step": 0, "kind": "diagnostics"} | terms])
+    assert found.layers == ["1x1", "4x4", "4x4"]
+    assert found.rates[0].sum() == pytest.approx(terms["kl"], rel=1e-4)
 
 
 def test_one_layer_of_one_pixel_is_a_plain_vae():
