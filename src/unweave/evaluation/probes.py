@@ -36,7 +36,8 @@ class Leakage:
     """By part: accuracy of a logistic regression."""
     drawn: Mapping[str, float]
     """By part: accuracy of a random forest on codes with the noise that training gives them,
-    which is all a decoder ever sees; the same as `accuracy` where there is no noise."""
+    which is all that the decoder of a VAE ever sees; the same as `accuracy` where codes have
+    no noise."""
 
     def __str__(self) -> str:
         parts = ", ".join(
