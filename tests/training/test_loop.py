@@ -138,6 +138,13 @@ def test_a_stop_before_the_first_step_says_how_to_go_on(toy, tmp_path):
     assert loop.resume(folder, toy, QUIET).step == config().steps
 
 
+@pytest.mark.parametrize("stop", [StopAtOnce(), StopAfter(2)])
+def test_the_way_back_has_as_many_threads(toy, tmp_path, stop):
+    one_thread = Machine(evaluations=0, threads=1)
+    with pytest.raises(Stopped, match=f"unweave resume {tmp_path / 'run'} --threads 1$"):
+        loop.start(config(), toy, tmp_path / "run", one_thread, [stop])
+
+
 def test_a_damaged_checkpoint_is_named_and_the_one_before_is_used(toy, tmp_path):
     whole = loop.start(config(steps=6), toy, tmp_path / "whole", QUIET)
     loop.start(config(steps=4), toy, tmp_path / "run", QUIET)

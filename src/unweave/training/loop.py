@@ -90,7 +90,7 @@ def start(
     check(config, data)
     devices.choose_device(machine.device)
     run_folder = RunFolder(folder)
-    with _told_how_to_go_on(run_folder):
+    with _told_how_to_go_on(run_folder, machine):
         run_folder.create(config, data.summary)
         return _train(config, data, run_folder, machine, watchers, resumed=False)
 
@@ -134,7 +134,7 @@ def resume(
     if steps is not None and steps != config.steps:
         config = replace(config, steps=steps)
         run_folder.write_config(config, data.summary)
-    with _told_how_to_go_on(run_folder):
+    with _told_how_to_go_on(run_folder, machine):
         return _train(config, data, run_folder, machine, watchers, resumed=True)
 
 
@@ -259,7 +259,7 @@ def _steps(
                 folder.set_status("interrupted", step=done, steps=config.steps)
                 raise Stopped(
                     f"stopped after step {done} of {config.steps}; "
-                    f"go on with: unweave resume {folder.path}"
+                    f"go on with: {_way_back(folder, machine)}"
                 )
 
 
@@ -299,7 +299,7 @@ def _cuda(device: torch.device) -> list[torch.device]:
 
 
 @contextmanager
-def _told_how_to_go_on(folder: RunFolder) -> Iterator[None]:
+def _told_how_to_go_on(folder: RunFolder, machine: Machine) -> Iterator[None]:
     """Name the way back if a run is interrupted outside its steps, or at once within one."""
     try:
         yield
@@ -308,7 +308,13 @@ def _told_how_to_go_on(folder: RunFolder) -> Iterator[None]:
     except KeyboardInterrupt as interrupt:
         if not folder.exists():
             raise
-        raise Stopped(f"interrupted; go on with: unweave resume {folder.path}") from interrupt
+        raise Stopped(f"interrupted; go on with: {_way_back(folder, machine)}") from interrupt
+
+
+def _way_back(folder: RunFolder, machine: Machine) -> str:
+    """Return the command that goes on, on as many threads: other sums would round otherwise."""
+    threads = "" if machine.threads is None else f" --threads {machine.threads}"
+    return f"unweave resume {folder.path}{threads}"
 
 
 @contextmanager
