@@ -26,7 +26,6 @@ from typing import Any
 import numpy as np
 
 from unweave import runs, workflows
-from unweave.config import Machine, Train
 from unweave.data import load_data
 from unweave.errors import UnweaveError
 from unweave.evaluation.score import DEFAULT
@@ -45,9 +44,10 @@ from unweave.methods.vae import VAE
 from unweave.networks import Architecture
 from unweave.networks.conv64 import Conv64
 from unweave.networks.quick64 import Quick64
-from unweave.optimizers import Adam
-from unweave.run_folder import RunFolder
-from unweave.schedules import Schedule, constant
+from unweave.runs.config import Machine, Train
+from unweave.runs.folder import RunFolder
+from unweave.settings.optimizers import Adam
+from unweave.settings.schedules import Schedule, constant
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "results" / "dsprites.md"

@@ -12,10 +12,10 @@ import tempfile
 from pathlib import Path
 
 from unweave import workflows
-from unweave.config import Machine
 from unweave.explorer.headless import chromium
 from unweave.explorer.server import in_background
 from unweave.methods.vae import VAE
+from unweave.runs.config import Machine
 
 MOVES = 60
 # A function: a bare expression would be evaluated by name, which the page's policy forbids.

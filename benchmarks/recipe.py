@@ -27,7 +27,6 @@ import torch
 from torch import nn
 
 from unweave import devices
-from unweave.config import Train
 from unweave.data import FactorImages, load_data
 from unweave.data._pixels import FunctionPixels
 from unweave.evaluation.encode import encode_run
@@ -40,11 +39,12 @@ from unweave.networks import Architecture, ImageShape, Networks
 from unweave.networks.conv64 import Conv64
 from unweave.networks.conv_any import ConvAny
 from unweave.networks.quick64 import Quick64
-from unweave.optimizers import Adam
 from unweave.probability.total_correlation import Estimator
 from unweave.recipes import demo
-from unweave.runs import Run
-from unweave.schedules import Schedule, constant
+from unweave.runs.config import Train
+from unweave.runs.run import Run
+from unweave.settings.optimizers import Adam
+from unweave.settings.schedules import Schedule, constant
 from unweave.training import loop
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"

@@ -57,8 +57,8 @@ class Kind:
 def timed() -> Iterator[Kind]:
     """Time a few steps of every method."""
     from unweave.studies import Study
-    from unweave.studies._estimate import estimate
-    from unweave.studies._expansion import expand
+    from unweave.studies.define.expansion import expand
+    from unweave.studies.run.estimate import estimate
 
     for data, sets in DATA_SETS.items():
         study = Study(

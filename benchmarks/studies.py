@@ -22,14 +22,14 @@ from pathlib import Path
 import numpy as np
 
 from unweave import devices
-from unweave.config import Machine
+from unweave.runs.config import Machine
 from unweave.studies import Study
-from unweave.studies._estimate import estimate
-from unweave.studies._expansion import Plan, expand
-from unweave.studies._job import run_job
-from unweave.studies._local import LocalRunner
-from unweave.studies._progress import Progress
-from unweave.studies._running import Runner, job_of, ledger_of, run_study, usable_cores
+from unweave.studies.define.expansion import Plan, expand
+from unweave.studies.run.driver import Runner, job_of, ledger_of, run_study, usable_cores
+from unweave.studies.run.estimate import estimate
+from unweave.studies.run.job import run_job
+from unweave.studies.run.local import LocalRunner
+from unweave.studies.run.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -130,7 +130,7 @@ def main() -> None:
         "local runner, 2 workers": lambda root: with_executor(plan, root, 2),
     }
     if options.ray:
-        from unweave.studies._ray import RayRunner
+        from unweave.studies.run.ray import RayRunner
 
         runner = RayRunner(data=plan.data)
         ways["Ray on this machine"] = lambda root: with_executor(plan, root, 2, runner)

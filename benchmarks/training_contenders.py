@@ -18,11 +18,11 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from torch.utils.data import DataLoader, Dataset
 
 from unweave import devices
-from unweave.config import Machine, Train
 from unweave.data import load_data
 from unweave.methods import method_named
 from unweave.networks import architecture_named
-from unweave.runs import Run
+from unweave.runs.config import Machine, Train
+from unweave.runs.run import Run
 from unweave.training import loop
 
 LATENT_DIM = 10

@@ -16,13 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from unweave import workflows
-from unweave.config import Machine
 from unweave.explorer import export_page
 from unweave.explorer.headless import chromium
-from unweave.explorer.library import Library
+from unweave.explorer.open_runs import Library
 from unweave.explorer.server import in_background
 from unweave.methods.beta_tcvae import BetaTCVAE
-from unweave.runs import load
+from unweave.runs.config import Machine
+from unweave.runs.run import load
 
 WIDTHS = (1440, 390)
 MOST_RUNS = 3

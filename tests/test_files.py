@@ -7,13 +7,14 @@ import sys
 import pytest
 
 from unweave.errors import ConfigError, DataError
-from unweave.files import sole_owner, write_atomically
+from unweave.files.locks import sole_owner
+from unweave.files.writing import write_atomically
 
 FILL_THE_DISK = """
 import resource, sys
 from pathlib import Path
 from unweave.errors import DataError
-from unweave.files import write_atomically
+from unweave.files.writing import write_atomically
 # A limit on the size of files stands in for a full disk: the write fails half way.
 resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
 try:
@@ -54,7 +55,7 @@ def test_a_missing_folder_is_an_error_of_ours(tmp_path):
 
 def test_only_one_process_owns_a_lock(tmp_path):
     program = (
-        "import sys, time\nfrom pathlib import Path\nfrom unweave.files import sole_owner\n"
+        "import sys, time\nfrom pathlib import Path\nfrom unweave.files.locks import sole_owner\n"
         "with sole_owner(Path(sys.argv[1]), 'busy'):\n"
         "    print('mine', flush=True)\n    time.sleep(60)"
     )

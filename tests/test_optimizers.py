@@ -6,7 +6,7 @@ import torch
 from unweave.errors import ConfigError
 from unweave.methods import Loss, Player
 from unweave.networks import Networks
-from unweave.optimizers import Adam
+from unweave.settings.optimizers import Adam
 from unweave.training.loop import PlayerOptimizer
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import torch
 
-from unweave.config import Machine, Train
 from unweave.errors import ConfigError, DataError
 from unweave.methods.vae import VAE
-from unweave.runs import Run, load
+from unweave.runs.config import Machine, Train
+from unweave.runs.run import Run, load
 from unweave.training import loop
 
 

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unweave.errors import ConfigError
-from unweave.optimizers import Adam
-from unweave.schedules import Schedule, constant
+from unweave.settings.optimizers import Adam
+from unweave.settings.schedules import Schedule, constant
 
 numbers = st.floats(-1e6, 1e6)
 

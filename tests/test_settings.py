@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unweave.config import Train, from_json, to_json
 from unweave.errors import ConfigError
 from unweave.methods.beta_vae import BetaVAE
 from unweave.networks.conv64 import Conv64
-from unweave.optimizers import Adam
-from unweave.schedules import Schedule, constant
-from unweave.settings import changed_from_default, from_plain, to_plain
+from unweave.runs.config import Train, from_json, to_json
+from unweave.settings.optimizers import Adam
+from unweave.settings.plain import changed_from_default, from_plain, to_plain
+from unweave.settings.schedules import Schedule, constant
 
 
 @dataclass(frozen=True)

@@ -7,8 +7,8 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unweave import tensor_files
 from unweave.errors import DataError
+from unweave.files import tensor_files
 
 TENSORS = {
     "weight": torch.randn(3, 4, generator=torch.Generator().manual_seed(0)),

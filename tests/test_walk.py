@@ -54,7 +54,7 @@ def test_the_front_door_refuses_what_is_not_there():
 
 
 def test_there_is_a_stored_run_of_this_version():
-    from unweave.run_folder import FORMAT
+    from unweave.runs.folder import FORMAT
 
     assert f"format{FORMAT}" in [folder.name for folder in STORED]
 

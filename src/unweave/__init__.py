@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from unweave import figures as figures
     from unweave import metrics as metrics
     from unweave import views as views
-    from unweave.config import Machine as Machine
     from unweave.data import DataOptions as DataOptions
     from unweave.data import FactorImages as FactorImages
     from unweave.data import from_arrays as from_arrays
@@ -48,12 +47,13 @@ if TYPE_CHECKING:
     from unweave.methods.untrained_vae import UntrainedVAE as UntrainedVAE
     from unweave.methods.vae import VAE as VAE
     from unweave.methods.very_deep_vae import VeryDeepVAE as VeryDeepVAE
-    from unweave.models import wrap as wrap
-    from unweave.optimizers import Adam as Adam
-    from unweave.runs import Run as Run
-    from unweave.runs import load as load
-    from unweave.schedules import Schedule as Schedule
-    from unweave.schedules import constant as constant
+    from unweave.runs.config import Machine as Machine
+    from unweave.runs.models import wrap as wrap
+    from unweave.runs.run import Run as Run
+    from unweave.runs.run import load as load
+    from unweave.settings.optimizers import Adam as Adam
+    from unweave.settings.schedules import Schedule as Schedule
+    from unweave.settings.schedules import constant as constant
     from unweave.studies import Study as Study
     from unweave.workflows import evaluate as evaluate
     from unweave.workflows import resume as resume
@@ -63,22 +63,22 @@ if TYPE_CHECKING:
 # Where each public name lives; imported on first use, so that `import unweave`
 # and `unweave --help` need not wait for torch.
 _PLACES = {
-    "Adam": "optimizers",
+    "Adam": "settings.optimizers",
     "DataOptions": "data",
     "FactorImages": "data",
-    "Machine": "config",
-    "Run": "runs",
-    "Schedule": "schedules",
+    "Machine": "runs.config",
+    "Run": "runs.run",
+    "Schedule": "settings.schedules",
     "Study": "studies",
-    "constant": "schedules",
+    "constant": "settings.schedules",
     "evaluate": "workflows",
     "from_arrays": "data",
     "leakage": "evaluation.probes",
-    "load": "runs",
+    "load": "runs.run",
     "load_data": "data",
     "resume": "workflows",
     "train": "workflows",
-    "wrap": "models",
+    "wrap": "runs.models",
     "write_report": "workflows",
 }
 

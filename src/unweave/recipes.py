@@ -1,10 +1,10 @@
 """Settings found by measurement; docs/results/recipe.md shows the curves."""
 
-from unweave.config import Train
 from unweave.methods.beta_tcvae import BetaTCVAE
 from unweave.networks.quick64 import Quick64
-from unweave.optimizers import Adam
-from unweave.schedules import Schedule
+from unweave.runs.config import Train
+from unweave.settings.optimizers import Adam
+from unweave.settings.schedules import Schedule
 
 
 def demo() -> Train:

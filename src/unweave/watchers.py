@@ -9,7 +9,7 @@ from rich.text import Text
 
 from unweave.errors import ConfigError
 from unweave.figures import reconstructions, traversals
-from unweave.runs import Run
+from unweave.runs.run import Run
 from unweave.training.loop import Watcher
 
 

@@ -5,16 +5,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave import runs
-from unweave.config import Machine, Train
 from unweave.data import DataOptions, FactorImages, load_data
 from unweave.errors import ConfigError
 from unweave.figures import prior_samples, reconstructions, traversals
-from unweave.files import write_atomically
+from unweave.files.writing import write_atomically
 from unweave.methods import Method
-from unweave.models import WrappedModel
 from unweave.networks import Architecture
-from unweave.run_folder import RunFolder
-from unweave.runs import Run
+from unweave.runs.config import Machine, Train
+from unweave.runs.folder import RunFolder
+from unweave.runs.models import WrappedModel
+from unweave.runs.run import Run
 from unweave.training import loop
 from unweave.watchers import Pictures, ProgressBar, TensorBoard
 

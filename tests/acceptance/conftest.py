@@ -18,12 +18,12 @@ from typing import Any
 
 import pytest
 
-from unweave.config import Machine, Train
 from unweave.data import FactorImages
 from unweave.methods import Method
 from unweave.networks import Architecture
 from unweave.networks.mlp64 import MLP64
-from unweave.runs import Run
+from unweave.runs.config import Machine, Train
+from unweave.runs.run import Run
 from unweave.training import loop
 
 ROOT = Path(__file__).parents[2]

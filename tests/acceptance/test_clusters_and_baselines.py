@@ -15,7 +15,7 @@ from unweave.methods.untrained_vae import UntrainedVAE
 from unweave.methods.vae import VAE
 from unweave.metrics import dci, mig, modularity, sap
 from unweave.networks.mlp64 import MLP64
-from unweave.optimizers import Adam
+from unweave.settings.optimizers import Adam
 
 FAST = {"optimizer": Adam(1e-3)}
 LEARNER = {"architecture": MLP64(hidden=256, decoder_activation="relu"), "batch_size": 100}

@@ -10,9 +10,9 @@ from unweave.methods.beta_vae import BetaVAE
 from unweave.methods.vae import VAE
 from unweave.metrics import kl_decomposition
 from unweave.networks.mlp64 import MLP64
-from unweave.optimizers import Adam
-from unweave.runs import Run
-from unweave.schedules import Schedule, constant
+from unweave.runs.run import Run
+from unweave.settings.optimizers import Adam
+from unweave.settings.schedules import Schedule, constant
 
 FAST = {"latent_dim": 6, "optimizer": Adam(1e-3)}
 # Converges several times sooner than the paper's decoder, which has tanh.

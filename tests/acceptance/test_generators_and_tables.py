@@ -10,8 +10,8 @@ from unweave.methods.lord import LORD
 from unweave.methods.vae import VAE
 from unweave.methods.very_deep_vae import VeryDeepVAE
 from unweave.networks.conv_any import ConvAny
-from unweave.optimizers import Adam
-from unweave.runs import Run
+from unweave.runs.run import Run
+from unweave.settings.optimizers import Adam
 
 
 def all_images(data: FactorImages) -> np.ndarray:

@@ -21,9 +21,9 @@ from unweave.metrics import mcc, mig
 from unweave.networks import Architecture
 from unweave.networks.conv_any import ConvAny
 from unweave.networks.mlp64 import MLP64
-from unweave.optimizers import Adam
-from unweave.runs import Run
-from unweave.schedules import Schedule
+from unweave.runs.run import Run
+from unweave.settings.optimizers import Adam
+from unweave.settings.schedules import Schedule
 
 SEEDS = range(3)
 LABELS = 100

@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from unweave.data import FactorImages
-from unweave.methods._discriminator import code_discriminator
 from unweave.methods.aae import AAE
 from unweave.methods.dip_vae import DIPVAE
 from unweave.methods.factor_vae import FactorVAE
@@ -13,12 +12,13 @@ from unweave.methods.info_vae import InfoVAE
 from unweave.methods.qlae import QLAE
 from unweave.methods.vae import VAE
 from unweave.metrics import infomec
+from unweave.networks._discriminator import code_discriminator
 from unweave.networks.mlp64 import MLP64
-from unweave.optimizers import Adam
 from unweave.probability.adversarial import discriminator_loss
 from unweave.probability.divergence import mmd_rbf
 from unweave.probability.total_correlation import permute_dimensions
-from unweave.runs import Run
+from unweave.runs.run import Run
+from unweave.settings.optimizers import Adam
 
 FAST = {"latent_dim": 6, "optimizer": Adam(1e-3)}
 # Converges several times sooner than the default decoder, which has tanh.

@@ -13,7 +13,7 @@ from unweave.methods.slow_vae import SlowVAE
 from unweave.metrics import mcc, mig
 from unweave.networks import Architecture
 from unweave.networks.mlp64 import MLP64
-from unweave.optimizers import Adam
+from unweave.settings.optimizers import Adam
 
 FAST = {"latent_dim": 6, "optimizer": Adam(1e-3)}
 TANH = MLP64(hidden=256)

@@ -5,10 +5,10 @@ import pytest
 import torch
 
 from unweave.batches import Auxiliary
-from unweave.config import Train
 from unweave.data import from_arrays
 from unweave.errors import ConfigError, DataError
 from unweave.methods.i_vae import IVAE
+from unweave.runs.config import Train
 from unweave.training import loop
 
 IMAGES = (np.arange(6 * 64) % 251).astype(np.uint8).reshape(6, 8, 8)

@@ -5,12 +5,12 @@ import pytest
 import torch
 
 from unweave.batches import Corruption, FewClasses, FewLabels, TwoBatches, UnsupervisedTwice
-from unweave.config import Train
 from unweave.data import DataOptions, from_arrays, load_data
 from unweave.errors import ConfigError, DataError
 from unweave.methods.m2 import M2
 from unweave.methods.semi_supervised import SemiSupervised
 from unweave.methods.vae import VAE
+from unweave.runs.config import Train
 from unweave.training import loop
 
 IMAGES = (np.arange(6 * 64) % 251).astype(np.uint8).reshape(6, 8, 8)

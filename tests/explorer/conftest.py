@@ -12,11 +12,11 @@ import pytest
 from explored import TOKEN, Served
 
 from unweave.cli import main
-from unweave.config import Machine, Train
 from unweave.explorer.server import in_background
 from unweave.methods.ground_truth import GroundTruth
 from unweave.methods.vae import VAE
-from unweave.runs import Run, load
+from unweave.runs.config import Machine, Train
+from unweave.runs.run import Run, load
 from unweave.training import loop
 
 EVIL = "</script><script>alert(1)</script>"

@@ -10,8 +10,8 @@ import pytest
 
 from unweave.cli import main
 from unweave.explorer import page_files
-from unweave.explorer.library import Library, OpenRun
-from unweave.runs import load
+from unweave.explorer.open_runs import Library, OpenRun
+from unweave.runs.run import load
 
 
 def element(text: str, name: str) -> str:

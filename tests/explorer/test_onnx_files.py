@@ -8,14 +8,14 @@ import pytest
 from onnx.reference import ReferenceEvaluator
 
 from unweave import catalog
-from unweave.config import Train
 from unweave.errors import ConfigError
 from unweave.explorer.onnx_files import decoder_to_onnx, encoder_to_onnx
 from unweave.methods import method_named
 from unweave.methods.ground_truth import GroundTruth
 from unweave.methods.vae import VAE
 from unweave.networks.conv_any import ConvAny
-from unweave.runs import Run
+from unweave.runs.config import Train
+from unweave.runs.run import Run
 from unweave.training import loop
 
 # Narrow networks of their own, for methods that have them: quick to export.

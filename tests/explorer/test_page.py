@@ -19,7 +19,7 @@ from explored import (
 from PIL import Image
 
 from unweave import views
-from unweave.runs import load
+from unweave.runs.run import load
 
 STEPS = 9
 

@@ -14,7 +14,7 @@ from PIL import Image
 
 from unweave import views
 from unweave.data import image_from_bytes
-from unweave.runs import load
+from unweave.runs.run import load
 
 DOCS = Path(__file__).parents[2] / "docs" / "explorer.md"
 FOCUS = """() => {

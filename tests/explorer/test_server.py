@@ -18,9 +18,9 @@ from PIL import Image
 from unweave import views
 from unweave.errors import ConfigError, DataError
 from unweave.explorer import page_files
-from unweave.explorer.library import Library
+from unweave.explorer.open_runs import Library
 from unweave.explorer.server import listen
-from unweave.runs import load
+from unweave.runs.run import load
 
 HERE = "/runs/vae-s0"
 

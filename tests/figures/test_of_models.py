@@ -15,13 +15,13 @@ import known_models
 
 from unweave import figures, views
 from unweave.cli import main
-from unweave.config import Machine, Train
 from unweave.errors import ConfigError, DataError
 from unweave.figures.collection import FIGURES
 from unweave.figures.pictures import GAP, MARK
 from unweave.figures.style import PALETTE, QUIET
 from unweave.methods.factor_vae import FactorVAE
-from unweave.runs import Run, load
+from unweave.runs.config import Machine, Train
+from unweave.runs.run import Run, load
 from unweave.training import loop
 from unweave.watchers import Pictures
 

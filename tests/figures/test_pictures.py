@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from unweave.config import Machine, Train
 from unweave.data import from_arrays
 from unweave.figures import (
     data_overview,
@@ -15,6 +14,7 @@ from unweave.figures import (
 )
 from unweave.figures.pictures import GAP, tile
 from unweave.methods.vae import VAE
+from unweave.runs.config import Machine, Train
 from unweave.training import loop
 
 

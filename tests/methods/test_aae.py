@@ -6,7 +6,6 @@ import pytest
 import torch
 
 from unweave.batches import Batch
-from unweave.config import Machine, Train
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods.aae import AAE
@@ -14,6 +13,7 @@ from unweave.networks import Networks
 from unweave.networks.mlp64 import MLP64
 from unweave.probability.adversarial import discriminator_loss
 from unweave.probability.priors import sample_prior
+from unweave.runs.config import Machine, Train
 from unweave.training import loop
 
 SMALL = {"latent_dim": 4, "discriminator_width": 32}

@@ -4,9 +4,9 @@ import pytest
 import torch
 
 from unweave.batches import Batch
-from unweave.config import Train
 from unweave.methods.annealed_vae import AnnealedVAE
 from unweave.methods.beta_vae import BetaVAE
+from unweave.runs.config import Train
 from unweave.training import loop
 
 

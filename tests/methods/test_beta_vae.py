@@ -4,10 +4,10 @@ import pytest
 import torch
 
 from unweave.batches import Batch
-from unweave.config import Train
 from unweave.methods.beta_vae import BetaVAE
 from unweave.methods.vae import VAE
-from unweave.schedules import Schedule
+from unweave.runs.config import Train
+from unweave.settings.schedules import Schedule
 from unweave.training import loop
 
 

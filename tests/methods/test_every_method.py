@@ -10,11 +10,11 @@ import torch
 
 from unweave import catalog, devices, views, workflows
 from unweave.cli._output import paper_of
-from unweave.config import Machine, Train, from_json, to_json
 from unweave.errors import ConfigError
 from unweave.evaluation.encode import encode_run
 from unweave.methods import method_named
-from unweave.runs import Run, load
+from unweave.runs.config import Machine, Train, from_json, to_json
+from unweave.runs.run import Run, load
 from unweave.training import loop
 
 TWINS = ["semi_supervised+factor_vae", "semi_supervised+aae"]  # bare, it is that of beta_vae

@@ -7,14 +7,14 @@ import torch
 from torch import nn
 
 from unweave.batches import Batch, TwoBatches
-from unweave.config import Train
-from unweave.methods._discriminator import code_discriminator
 from unweave.methods.factor_vae import FactorVAE
 from unweave.methods.vae import VAE
 from unweave.networks import Networks
-from unweave.optimizers import Adam
+from unweave.networks._discriminator import code_discriminator
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.probability.total_correlation import permute_dimensions
+from unweave.runs.config import Train
+from unweave.settings.optimizers import Adam
 from unweave.training import loop
 
 SMALL = {"discriminator_width": 64, "discriminator_depth": 2}

@@ -6,13 +6,13 @@ import pytest
 import torch
 
 from unweave.batches import Batch
-from unweave.config import Train
 from unweave.errors import ConfigError
 from unweave.methods.aae import AAE
 from unweave.methods.beta_vae import BetaVAE
 from unweave.methods.info_vae import InfoVAE
 from unweave.methods.vae import VAE
 from unweave.probability.divergence import mmd_rbf
+from unweave.runs.config import Train
 from unweave.training import loop
 
 SMALL = {"latent_dim": 6, "discriminator_width": 32}

@@ -8,12 +8,12 @@ import torch
 
 from unweave import devices
 from unweave.batches import IndexedBatch
-from unweave.config import Machine, Train
 from unweave.data import DataSummary, from_arrays
 from unweave.errors import ConfigError, DataError
 from unweave.methods.lord import LORD
 from unweave.networks.mlp64 import MLP64
 from unweave.probability.perceptual import pyramid_distance
+from unweave.runs.config import Machine, Train
 from unweave.training import loop
 
 METHOD = LORD(latent_dim=3, class_dim=2, class_column="kind", channels=8, first_stage_steps=2)

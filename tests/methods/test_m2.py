@@ -11,7 +11,7 @@ from unweave.data import DataSummary, from_arrays
 from unweave.errors import ConfigError
 from unweave.methods.m2 import M2, marginal_bound
 from unweave.networks.mlp64 import MLP64
-from unweave.schedules import Schedule, constant
+from unweave.settings.schedules import Schedule, constant
 
 METHOD = M2(latent_dim=2)
 GENERATOR = torch.Generator().manual_seed(0)

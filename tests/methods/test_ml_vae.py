@@ -5,7 +5,6 @@ import pytest
 import torch
 
 from unweave.batches import Groups
-from unweave.config import Machine, Train
 from unweave.data import from_arrays
 from unweave.errors import ConfigError, DataError
 from unweave.evaluation.probes import accuracy_of_evidence, leakage
@@ -15,7 +14,8 @@ from unweave.methods.m2 import M2
 from unweave.methods.ml_vae import MLVAE
 from unweave.methods.vae import VAE
 from unweave.networks.mlp64 import MLP64
-from unweave.runs import Run
+from unweave.runs.config import Machine, Train
+from unweave.runs.run import Run
 from unweave.training import loop
 
 METHODS = [MLVAE, GVAE]

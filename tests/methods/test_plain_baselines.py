@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from unweave.config import Machine, Train
 from unweave.data import DataSummary, from_arrays
 from unweave.errors import ConfigError, DataError
 from unweave.evaluation.encode import encode_run
@@ -12,6 +11,7 @@ from unweave.methods.ground_truth import GroundTruth
 from unweave.methods.pixels import Pixels
 from unweave.methods.untrained_vae import UntrainedVAE
 from unweave.methods.vae import VAE
+from unweave.runs.config import Machine, Train
 from unweave.training import loop
 
 QUIET = Machine(evaluations=1, threads=1)

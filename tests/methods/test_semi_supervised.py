@@ -10,7 +10,6 @@ import torch
 import unweave as uw
 from unweave import catalog
 from unweave.batches import Corruption
-from unweave.config import Machine, Train, from_json, to_json
 from unweave.data import DataSummary, load_data
 from unweave.errors import ConfigError
 from unweave.methods import method_named
@@ -22,6 +21,7 @@ from unweave.methods.pca import PCA
 from unweave.methods.qlae import QLAE
 from unweave.methods.semi_supervised import SemiSupervised
 from unweave.networks.mlp64 import MLP64
+from unweave.runs.config import Machine, Train, from_json, to_json
 from unweave.training import loop
 
 QUIET = Machine(evaluations=0)

@@ -7,8 +7,8 @@ from unweave import views
 from unweave.batches import Batch
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
-from unweave.methods._ladder import ladder_sizes
 from unweave.methods.very_deep_vae import VeryDeepVAE
+from unweave.networks._ladder import ladder_sizes
 from unweave.networks.conv_any import ConvAny
 
 IMAGES = torch.rand(3, 1, 8, 8, generator=torch.Generator().manual_seed(0))

@@ -6,15 +6,15 @@ import pytest
 
 from unweave import catalog, recipes, workflows
 from unweave.cli import _output, main
-from unweave.config import Train
 from unweave.data import DataOptions
 from unweave.methods import method_named
 from unweave.methods.beta_tcvae import BetaTCVAE
 from unweave.methods.qlae import QLAE
 from unweave.networks.conv64 import Conv64
 from unweave.networks.conv_any import ConvAny
-from unweave.optimizers import Adam
 from unweave.report.command import training_command
+from unweave.runs.config import Train
+from unweave.settings.optimizers import Adam
 
 METHODS = catalog.names("unweave.methods")
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from unweave.config import Machine, Train
 from unweave.data import load_data
 from unweave.methods.beta_vae import BetaVAE
 from unweave.methods.vae import VAE
 from unweave.networks.conv64 import Conv64
+from unweave.runs.config import Machine, Train
 from unweave.training import loop
 from unweave.watchers import Pictures
 from unweave.workflows import write_report

@@ -10,20 +10,20 @@ from PIL import Image
 
 from unweave import catalog, views, workflows
 from unweave.cli import main
-from unweave.config import Machine, Train
 from unweave.errors import ConfigError
 from unweave.evaluation.probes import leakage
 from unweave.evaluation.score import Scores
-from unweave.explorer.contents import run_facts
-from unweave.explorer.library import Library
+from unweave.explorer.open_runs import Library
+from unweave.explorer.page_data import run_facts
 from unweave.figures import comparisons
 from unweave.methods import method_named
 from unweave.methods.ground_truth import GroundTruth
 from unweave.methods.gvae import GVAE
 from unweave.methods.vae import VAE
 from unweave.report import report_html
-from unweave.report._html import LARGE_PICTURE, picture_url, tag
-from unweave.runs import Run, load
+from unweave.report.html import LARGE_PICTURE, picture_url, tag
+from unweave.runs.config import Machine, Train
+from unweave.runs.run import Run, load
 from unweave.training import loop
 from unweave.watchers import Pictures
 from unweave.workflows import write_report

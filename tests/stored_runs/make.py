@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from unweave.config import Machine, Train
 from unweave.data import load_data
 from unweave.methods.beta_vae import BetaVAE
 from unweave.networks.mlp64 import MLP64
-from unweave.run_folder import FORMAT
-from unweave.schedules import Schedule
+from unweave.runs.config import Machine, Train
+from unweave.runs.folder import FORMAT
+from unweave.settings.schedules import Schedule
 from unweave.training import loop
 
 

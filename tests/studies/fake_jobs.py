@@ -9,10 +9,10 @@ import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
-from unweave.studies._attempt import Heartbeat, Outcome, perform
-from unweave.studies._ledger import Ledger
-from unweave.studies._local import LocalRunner
-from unweave.studies._progress import Progress
+from unweave.studies.run.attempt import Heartbeat, Outcome, perform
+from unweave.studies.run.ledger import Ledger
+from unweave.studies.run.local import LocalRunner
+from unweave.studies.run.progress import Progress
 
 KEY = "fake"
 

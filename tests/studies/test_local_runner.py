@@ -13,8 +13,8 @@ import fake_jobs
 import pytest
 from fake_jobs import KEY, FakeJob, drive, events, jobs
 
-from unweave.studies._ledger import Ledger
-from unweave.studies._local import cause_of_death
+from unweave.studies.run.ledger import Ledger
+from unweave.studies.run.local import cause_of_death
 
 
 def start_driver(root: Path, count: int, seconds: float) -> subprocess.Popen:

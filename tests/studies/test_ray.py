@@ -15,10 +15,10 @@ from fake_jobs import KEY, FakeJob, events, jobs, work
 
 from unweave.errors import ConfigError
 from unweave.studies import read_study
-from unweave.studies._ledger import Ledger
-from unweave.studies._progress import Progress
-from unweave.studies._ray import RayRunner, connect
-from unweave.studies._sharing import as_files, put_together, take_apart
+from unweave.studies.run.ledger import Ledger
+from unweave.studies.run.progress import Progress
+from unweave.studies.run.ray import RayRunner, connect
+from unweave.studies.run.sharing import as_files, put_together, take_apart
 
 cluster_only = pytest.mark.cluster
 

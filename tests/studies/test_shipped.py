@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from unweave.studies import read_study
-from unweave.studies._expansion import expand
+from unweave.studies.define.expansion import expand
 
 FILES = sorted((Path(__file__).parents[2] / "studies").glob("*.toml"))
 

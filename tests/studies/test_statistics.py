@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from unweave.studies import _statistics as statistics
+from unweave.studies.report import statistics
 
 
 def test_median_interval_covers_the_true_median_about_as_often_as_it_says():

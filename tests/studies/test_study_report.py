@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from unweave.cli import main
-from unweave.studies import _plots
-from unweave.studies._table import StudyTable
+from unweave.studies.report import plots
+from unweave.studies.report.table import StudyTable
 
 STUDY = """
 title = "Two sizes"
@@ -100,7 +100,7 @@ def test_the_map_says_beta_norm():
         for b in (1, 4)
         for d in (5, 10)
     ]
-    figure = _plots.setting_map(StudyTable(rows, ["beta", "latent_dim"], ["mig"]), "mig", 4096)
+    figure = plots.setting_map(StudyTable(rows, ["beta", "latent_dim"], ["mig"]), "mig", 4096)
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert "0.40\nβ_norm 0.0098" in texts
     np.testing.assert_allclose(figure.axes[0].images[0].get_array(), [[0.05, 0.2], [0.1, 0.4]])

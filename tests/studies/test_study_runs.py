@@ -13,10 +13,10 @@ import pytest
 
 import unweave as uw
 from unweave.cli import main
-from unweave.config import Machine
+from unweave.runs.config import Machine
 from unweave.studies import read_study
-from unweave.studies._expansion import expand
-from unweave.studies._running import ledger_of
+from unweave.studies.define.expansion import expand
+from unweave.studies.run.driver import ledger_of
 
 TINY = """
 data = "toy_xys"

@@ -13,14 +13,14 @@ import numpy as np
 import pytest
 import torch
 
-from unweave.config import Machine, Train
 from unweave.errors import ConfigError, DataError, Diverged, Stopped
+from unweave.files.tensor_files import read
 from unweave.methods import Loss
 from unweave.methods.vae import VAE
-from unweave.optimizers import Adam
-from unweave.run_folder import RunFolder
-from unweave.runs import load
-from unweave.tensor_files import read
+from unweave.runs.config import Machine, Train
+from unweave.runs.folder import RunFolder
+from unweave.runs.run import load
+from unweave.settings.optimizers import Adam
 from unweave.training import loop
 
 QUIET = Machine(evaluations=0, checkpoint_seconds=0.0)

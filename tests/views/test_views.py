@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 
 from unweave import views
-from unweave.config import Machine, Train
 from unweave.data import Factor, FactorImages, from_arrays
 from unweave.errors import ConfigError, DataError
 from unweave.methods.aae_clustering import AAEClustering
 from unweave.methods.aae_semi_supervised import AAESemiSupervised
 from unweave.methods.annealed_vae import AnnealedVAE
 from unweave.methods.m2 import M2
-from unweave.models import wrap
-from unweave.run_folder import RunFolder
-from unweave.runs import Run, load
+from unweave.runs.config import Machine, Train
+from unweave.runs.folder import RunFolder
+from unweave.runs.models import wrap
+from unweave.runs.run import Run, load
 from unweave.training import loop
 from unweave.views.responses import position_pair
 

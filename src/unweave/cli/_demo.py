@@ -9,7 +9,7 @@ import tyro
 
 from unweave.cli import _output
 from unweave.cli._parse import parse
-from unweave.config import Machine
+from unweave.runs.config import Machine
 
 DESCRIPTION = """Render dSprites on this machine, train the default model, score it, draw pictures.
 
@@ -33,7 +33,7 @@ def run(words: list[str]) -> int:
     began = time.monotonic()
     from unweave import recipes, runs, workflows
     from unweave.data import load_data
-    from unweave.run_folder import RunFolder
+    from unweave.runs.folder import RunFolder
 
     folder = RunFolder(flags.out)
     if folder.exists():

@@ -14,7 +14,7 @@ from unweave.cli import _output
 from unweave.cli._parse import parse
 from unweave.data import DataOptions, load_data
 from unweave.errors import ConfigError
-from unweave.files import write_atomically
+from unweave.files.writing import write_atomically
 
 DESCRIPTION = """Score a representation: a run, tables of codes and factors, or a Python function.
 

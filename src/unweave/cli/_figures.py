@@ -11,7 +11,7 @@ from unweave.cli._evaluate import find_object
 from unweave.cli._parse import parse
 from unweave.data import DataOptions, load_data
 from unweave.errors import ConfigError
-from unweave.models import Model, wrap_object
+from unweave.runs.models import Model, wrap_object
 from unweave.views import Ranges
 
 DESCRIPTION = """Draw every figure of a run: what it decodes, what each latent does and knows,

@@ -28,7 +28,7 @@ def run(words: list[str]) -> int:
 
 def list_runs(folder: Path) -> None:
     """Show every run below a folder with its state and scores."""
-    from unweave.run_folder import RunFolder
+    from unweave.runs.folder import RunFolder
 
     table = Table(
         "run", "method", "data", "seed", "state", "step", "MIG", title=f"runs in {folder}"

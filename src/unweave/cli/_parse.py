@@ -7,7 +7,7 @@ import tyro
 
 from unweave import catalog
 from unweave.errors import ConfigError
-from unweave.schedules import Schedule
+from unweave.settings.schedules import Schedule
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from unweave.cli._figures import load_model
 from unweave.cli._parse import parse
 from unweave.data import DataOptions
 from unweave.errors import ConfigError
-from unweave.models import WrappedModel
+from unweave.runs.models import WrappedModel
 
 DESCRIPTION = """Write one HTML file about a run, or about several and how they compare. It opens
 from disk and loads nothing.

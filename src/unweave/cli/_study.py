@@ -91,7 +91,7 @@ def run(words: list[str]) -> int:
 
 def _run(flags: Run) -> int:
     from unweave.studies import read_study
-    from unweave.studies._running import run_study
+    from unweave.studies.run.driver import run_study
 
     study = read_study(flags.file)
     if flags.dry_run:
@@ -118,7 +118,7 @@ def _run(flags: Run) -> int:
 
 
 def _ray_runner(flags: Run) -> Any:
-    from unweave.studies._ray import RayRunner
+    from unweave.studies.run.ray import RayRunner
 
     cpus = flags.threads if flags.cpus_per_run is None else flags.cpus_per_run
     return lambda plan: RayRunner(
@@ -131,10 +131,10 @@ def _ray_runner(flags: Run) -> Any:
 
 
 def _dry_run(study: Any, flags: Run) -> int:
-    from unweave.studies._estimate import estimate
-    from unweave.studies._expansion import expand
-    from unweave.studies._progress import in_words
-    from unweave.studies._running import choose_workers, ledger_of
+    from unweave.studies.define.expansion import expand
+    from unweave.studies.run.driver import choose_workers, ledger_of
+    from unweave.studies.run.estimate import estimate
+    from unweave.studies.run.progress import in_words
 
     plan = expand(study)
     ledger = ledger_of(plan, flags.out)
@@ -168,10 +168,10 @@ def _dry_run(study: Any, flags: Run) -> int:
 
 def _table(flags: MakeTable) -> int:
     from unweave.studies import read_study
-    from unweave.studies._expansion import expand
-    from unweave.studies._running import ledger_of
-    from unweave.studies._statistics import median_interval
-    from unweave.studies._table import make_table
+    from unweave.studies.define.expansion import expand
+    from unweave.studies.report.statistics import median_interval
+    from unweave.studies.report.table import make_table
+    from unweave.studies.run.driver import ledger_of
 
     plan = expand(read_study(flags.file))
     ledger = ledger_of(plan, flags.out)
@@ -188,9 +188,9 @@ def _table(flags: MakeTable) -> int:
 
 def _report(flags: MakeReport) -> int:
     from unweave.studies import read_study
-    from unweave.studies._expansion import expand
-    from unweave.studies._report import write_report
-    from unweave.studies._running import ledger_of
+    from unweave.studies.define.expansion import expand
+    from unweave.studies.report.study_report import write_report
+    from unweave.studies.run.driver import ledger_of
 
     target = None if flags.to is None else Path(flags.to)
     if target is not None and target.suffix not in (".html", ".md"):

@@ -8,11 +8,11 @@ import tyro
 from unweave import catalog
 from unweave.cli import _output
 from unweave.cli._parse import parse, take_name, take_option
-from unweave.config import Machine, Train
 from unweave.data import DataOptions, load_data
 from unweave.devices import Precision
 from unweave.methods import Method, method_named
 from unweave.networks import architecture_named
+from unweave.runs.config import Machine, Train
 
 M = TypeVar("M", bound=Method)
 A = TypeVar("A")

@@ -13,11 +13,11 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from unweave.csv_files import read_csv_cells
 from unweave.data._array_files import ArrayArchive, Header, map_array
 from unweave.data._dataset import Column, Factor
 from unweave.data._reason import reason
 from unweave.errors import DataError
+from unweave.files.csv_cells import read_csv_cells
 
 FILE_COLUMNS = ("file", "filename", "file_name", "path", "image", "image_id", "name")
 """A column of a CSV called so says which image a line is about."""

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unweave.runs import Run, in_parts
+from unweave.runs.run import Run, in_parts
 
 ROWS = 15_000  # 10,000 to fit on and 5,000 to test on, as in the large studies
 

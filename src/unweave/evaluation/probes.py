@@ -15,7 +15,7 @@ import numpy as np
 from unweave.batches import shared_column
 from unweave.data import FactorImages
 from unweave.errors import ConfigError
-from unweave.runs import Run, in_parts
+from unweave.runs.run import Run, in_parts
 
 ROWS = 4000
 TREES = 100

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.lib import format as npy
 from numpy.typing import NDArray
 
-from unweave.csv_files import read_csv_cells
 from unweave.errors import ConfigError, DataError
+from unweave.files.csv_cells import read_csv_cells
 
 LIMIT = 8 << 30
 """Most bytes that a table may take in memory."""

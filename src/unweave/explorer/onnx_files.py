@@ -15,7 +15,7 @@ from torch.onnx import OnnxExporterError
 from unweave.errors import ConfigError
 from unweave.methods import Method
 from unweave.networks import Networks
-from unweave.runs import Run
+from unweave.runs.run import Run
 
 _exporting = threading.Lock()  # torch's exporter keeps global state
 

@@ -26,8 +26,8 @@ from starlette.routing import Route
 
 from unweave import views
 from unweave.errors import ConfigError, UnweaveError
-from unweave.explorer import contents, page_files
-from unweave.explorer.library import Library, NoSuchRun, OpenRun
+from unweave.explorer import page_data, page_files
+from unweave.explorer.open_runs import Library, NoSuchRun, OpenRun
 from unweave.explorer.security import Guard, new_token
 
 LARGEST_UPLOAD = 10_000_000  # bytes
@@ -50,13 +50,13 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
         content = await bounded_body(request, LARGEST_UPLOAD)
         name = request.path_params["name"]
         return await run_in_threadpool(
-            lambda: as_json(contents.start_from_upload(library.open(name), content))
+            lambda: as_json(page_data.start_from_upload(library.open(name), content))
         )
 
     async def name_latent(request: Request) -> Response:
         wanted = read_json_body(await bounded_body(request, 10_000))
         opened = await run_in_threadpool(library.open, request.path_params["name"])
-        return as_json(contents.name_latent(opened, wanted.get("latent"), wanted.get("name")))
+        return as_json(page_data.name_latent(opened, wanted.get("latent"), wanted.get("name")))
 
     def decoder(request: Request) -> Response:
         opened = library.open(request.path_params["name"])
@@ -66,40 +66,42 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
     routes = [
         Route("/", page),
         Route("/compare", page),
-        Route("/runs.json", twin(lambda request: contents.run_list(library))),
+        Route("/runs.json", twin(lambda request: page_data.run_list(library))),
         Route(
             "/compare.json",
-            twin(lambda r: contents.comparison(library, r.query_params.getlist("run"))),
+            twin(lambda r: page_data.comparison(library, r.query_params.getlist("run"))),
         ),
         Route("/page/{file}", page_file),
-        Route(f"{run}/status.json", of_folder(lambda lib, n: contents.progress(lib.folder(n)))),
-        Route(f"{run}/curves.json", of_folder(lambda lib, n: contents.curves(lib.folder(n)))),
-        Route(f"{run}/latents.json", one_run(lambda o, r: contents.latents(o))),
-        Route(f"{run}/warnings.json", one_run(lambda o, r: contents.warnings(o))),
-        Route(f"{run}/response.json", one_run(lambda o, r: contents.response(o))),
+        Route(f"{run}/status.json", of_folder(lambda lib, n: page_data.progress(lib.folder(n)))),
+        Route(f"{run}/curves.json", of_folder(lambda lib, n: page_data.curves(lib.folder(n)))),
+        Route(f"{run}/latents.json", one_run(lambda o, r: page_data.latents(o))),
+        Route(f"{run}/warnings.json", one_run(lambda o, r: page_data.warnings(o))),
+        Route(f"{run}/response.json", one_run(lambda o, r: page_data.response(o))),
         Route(
             f"{run}/heat_map.json",
-            one_run(lambda o, r: contents.heat_map(o, r.query_params.get("kind", "mi"))),
+            one_run(lambda o, r: page_data.heat_map(o, r.query_params.get("kind", "mi"))),
         ),
         Route(
             f"{run}/scatter.json",
-            one_run(lambda o, r: contents.scatter(o, whole(r, "latent"), word(r, "factor"))),
+            one_run(lambda o, r: page_data.scatter(o, whole(r, "latent"), word(r, "factor"))),
         ),
-        Route(f"{run}/row.json", one_run(lambda o, r: contents.start_from_row(o, whole(r, "row")))),
+        Route(
+            f"{run}/row.json", one_run(lambda o, r: page_data.start_from_row(o, whole(r, "row")))
+        ),
         Route(
             f"{run}/prior.json",
-            one_run(lambda o, r: contents.start_from_prior(o, whole(r, "seed"))),
+            one_run(lambda o, r: page_data.start_from_prior(o, whole(r, "seed"))),
         ),
         Route(
-            f"{run}/decoded.json", one_run(lambda o, r: contents.decoded(o, given_code(r) or []))
+            f"{run}/decoded.json", one_run(lambda o, r: page_data.decoded(o, given_code(r) or []))
         ),
         Route(
-            f"{run}/traversals.json", one_run(lambda o, r: contents.traversals(o, given_code(r)))
+            f"{run}/traversals.json", one_run(lambda o, r: page_data.traversals(o, given_code(r)))
         ),
         Route(f"{run}/decoder.onnx", decoder),
         Route(f"{run}/encode", encode, methods=["POST"]),
         Route(f"{run}/name", name_latent, methods=["POST"]),
-        Route(f"{run}.json", of_folder(contents.run_facts)),
+        Route(f"{run}.json", of_folder(page_data.run_facts)),
         Route(run, page),
     ]
     guard = Middleware(Guard, port=port, token=token, policy=page_files.POLICY)

@@ -8,11 +8,11 @@ from pathlib import Path
 
 from unweave import runs, views
 from unweave.errors import ConfigError
-from unweave.explorer import contents, page_files
-from unweave.explorer.library import Library, OpenRun
+from unweave.explorer import page_data, page_files
 from unweave.explorer.onnx_files import encoder_to_onnx
-from unweave.files import write_atomically
-from unweave.runs import Run
+from unweave.explorer.open_runs import Library, OpenRun
+from unweave.files.writing import write_atomically
+from unweave.runs.run import Run
 
 
 def export_page(folder: str | Path, path: str | Path) -> Path:
@@ -27,9 +27,9 @@ def export_page(folder: str | Path, path: str | Path) -> Path:
     if not opened.run.has_decoder:
         raise ConfigError(f"{opened.run.name} has no decoder: there is nothing to slide")
     content = {
-        "run": contents.run_facts(library, library.root.name),
-        "latents": contents.latents(opened),
-        "starts": contents.starts(opened),
+        "run": page_data.run_facts(library, library.root.name),
+        "latents": page_data.latents(opened),
+        "starts": page_data.starts(opened),
     }
     text = json.dumps(views.plain(content), ensure_ascii=False, allow_nan=False)
     inside = {

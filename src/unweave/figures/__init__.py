@@ -13,8 +13,8 @@ from unweave.figures.animations import (
     training_animation,
     training_traversals,
 )
-from unweave.figures.of_data import data_overview, factor_traversals, samples
-from unweave.figures.of_run import prior_samples, reconstructions, swap_grid, traversals
+from unweave.figures.data_sheets import data_overview, factor_traversals, samples
+from unweave.figures.decoded import prior_samples, reconstructions, swap_grid, traversals
 from unweave.figures.pictures import ImageGrid
 
 if TYPE_CHECKING:

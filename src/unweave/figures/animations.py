@@ -11,12 +11,12 @@ from PIL import Image
 
 from unweave import views
 from unweave.errors import DataError
-from unweave.figures._formats import format_of
-from unweave.figures.of_run import at_step, latent_captions
+from unweave.figures.decoded import at_step, latent_captions
+from unweave.figures.formats import format_of
 from unweave.figures.pictures import BACKGROUND, ImageGrid
-from unweave.files import write_atomically
-from unweave.models import Model
-from unweave.runs import Run
+from unweave.files.writing import write_atomically
+from unweave.runs.models import Model
+from unweave.runs.run import Run
 from unweave.views import CodeSample, Ranges
 
 ANIMATED = ("gif", "webp")

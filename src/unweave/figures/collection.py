@@ -8,9 +8,9 @@ from typing import Any
 from unweave import views
 from unweave.catalog import check_name
 from unweave.errors import ConfigError, DataError
-from unweave.figures import animations, of_run, plots
-from unweave.models import Model
-from unweave.runs import Run
+from unweave.figures import animations, decoded, plots
+from unweave.runs.models import Model
+from unweave.runs.run import Run
 from unweave.views import CodeSample, Ranges
 
 Maker = Callable[[Model, CodeSample, dict[str, Any]], Any]
@@ -56,15 +56,15 @@ def _unless_scored(model: Model, metric: str, codes: CodeSample) -> CodeSample |
 
 
 FIGURES: dict[str, Maker] = {
-    "reconstructions": _of_both(lambda m, c, how: of_run.reconstructions(m, seed=how["seed"])),
-    "prior_samples": _of_decoder(lambda m, c, how: of_run.prior_samples(m, seed=how["seed"])),
-    "traversals": _of_decoder(lambda m, c, how: of_run.traversals(m, codes=c, **how)),
+    "reconstructions": _of_both(lambda m, c, how: decoded.reconstructions(m, seed=how["seed"])),
+    "prior_samples": _of_decoder(lambda m, c, how: decoded.prior_samples(m, seed=how["seed"])),
+    "traversals": _of_decoder(lambda m, c, how: decoded.traversals(m, codes=c, **how)),
     "traversals_animated": _of_decoder(
         lambda m, c, how: animations.animated_traversals(m, codes=c, **(how | {"steps": 21}))
     ),
     "training_traversals": _of_run(animations.training_traversals),
     "training_animated": _of_run(animations.training_animation),
-    "swaps": lambda m, c, how: of_run.swap_grid(m, seed=how["seed"]),
+    "swaps": lambda m, c, how: decoded.swap_grid(m, seed=how["seed"]),
     "curves": _of_run(plots.curves),
     "kl_per_dimension": lambda m, c, how: plots.kl_per_dimension(m, c),
     "kl_over_time": _of_run(plots.kl_over_time),

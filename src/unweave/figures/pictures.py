@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
-from unweave.figures._formats import format_of
-from unweave.files import write_atomically
+from unweave.figures.formats import format_of
+from unweave.files.writing import write_atomically
 from unweave.views import to_picture
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 from unweave import views
 from unweave.errors import DataError
 from unweave.figures.style import DIVERGING, PALETTE, QUIET, SEQUENTIAL, Drawing, line_look, styled
-from unweave.models import Model
 from unweave.probability.gaussian import ACTIVE
-from unweave.runs import Run
+from unweave.runs.models import Model
+from unweave.runs.run import Run
 from unweave.views import CodeSample, Curve, HeatMap, KlOverTime, LatentResponse, ResponseLines
 
 MOST_LATENTS = 12  # lines of the response plot

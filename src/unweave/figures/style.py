@@ -10,8 +10,8 @@ import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
-from unweave.figures._formats import format_of
-from unweave.files import write_atomically
+from unweave.figures.formats import format_of
+from unweave.files.writing import write_atomically
 
 P = ParamSpec("P")
 

@@ -14,7 +14,7 @@ from unweave.methods._gaussian_vae import GaussianAutoencoder
 from unweave.methods._method import Loss, Turn
 from unweave.networks import Networks
 from unweave.probability.gaussian import DiagonalGaussian
-from unweave.schedules import Schedule, constant
+from unweave.settings.schedules import Schedule, constant
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,13 +17,12 @@ from torch.nn.functional import gumbel_softmax
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods._autoencoder import Autoencoder
-from unweave.methods._discriminator import code_discriminator
 from unweave.methods._method import Loss, Player, Turn
-from unweave.networks import Architecture, Networks
-from unweave.optimizers import Adam
+from unweave.networks import Architecture, Networks, code_discriminator
 from unweave.probability.adversarial import discriminator_loss, fooling_loss
 from unweave.probability.priors import sample_one_hot
-from unweave.schedules import Schedule, constant
+from unweave.settings.optimizers import Adam
+from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Images, Latents
 
 

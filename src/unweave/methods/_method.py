@@ -18,9 +18,9 @@ from unweave.batches import Supervision, Unsupervised
 from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError
 from unweave.networks import Architecture, Networks
-from unweave.optimizers import Adam
 from unweave.probability.gaussian import DiagonalGaussian
-from unweave.schedules import Schedule
+from unweave.settings.optimizers import Adam
+from unweave.settings.schedules import Schedule
 from unweave.tensors import Images, Latents, Scalar
 
 

@@ -22,14 +22,13 @@ from torch import Tensor
 from unweave.batches import Batch
 from unweave.data import DataSummary
 from unweave.methods._autoencoder import Autoencoder
-from unweave.methods._discriminator import code_discriminator
 from unweave.methods._method import Loss, Player, Turn
-from unweave.networks import Architecture, GaussianEncoder, Networks
-from unweave.optimizers import Adam
+from unweave.networks import Architecture, GaussianEncoder, Networks, code_discriminator
 from unweave.probability import priors
 from unweave.probability.adversarial import discriminator_loss, fooling_loss
 from unweave.probability.gaussian import DiagonalGaussian
-from unweave.schedules import Schedule, constant
+from unweave.settings.optimizers import Adam
+from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Images, Latents
 
 

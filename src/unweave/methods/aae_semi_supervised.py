@@ -26,7 +26,7 @@ from unweave.methods._classes import ClassAutoencoder, ClassPrior
 from unweave.methods._cluster_style import ClusterStyleAutoencoder
 from unweave.methods._method import Turn
 from unweave.networks import Architecture, Networks
-from unweave.schedules import Schedule, constant
+from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Latents
 
 

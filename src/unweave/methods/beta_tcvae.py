@@ -17,7 +17,7 @@ from unweave.methods._gaussian_vae import GaussianVAE
 from unweave.methods._method import Loss
 from unweave.networks import Networks
 from unweave.probability.total_correlation import Estimator, split_kl
-from unweave.schedules import Schedule, constant
+from unweave.settings.schedules import Schedule, constant
 
 
 @dataclass(frozen=True, kw_only=True)

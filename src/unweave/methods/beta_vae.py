@@ -16,7 +16,7 @@ from unweave.batches import Batch
 from unweave.methods._gaussian_vae import GaussianVAE
 from unweave.methods._method import Loss
 from unweave.networks import Networks
-from unweave.schedules import Schedule, constant
+from unweave.settings.schedules import Schedule, constant
 
 
 @dataclass(frozen=True, kw_only=True)

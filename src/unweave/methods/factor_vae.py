@@ -19,14 +19,13 @@ import torch
 
 from unweave.batches import TwoBatches, UnsupervisedTwice
 from unweave.data import DataSummary
-from unweave.methods._discriminator import code_discriminator
 from unweave.methods._gaussian_vae import GaussianAutoencoder
 from unweave.methods._method import Loss, Player, Turn
-from unweave.networks import Architecture, Networks
-from unweave.optimizers import Adam
+from unweave.networks import Architecture, Networks, code_discriminator
 from unweave.probability.adversarial import discriminator_loss
 from unweave.probability.total_correlation import permute_dimensions
-from unweave.schedules import Schedule, constant
+from unweave.settings.optimizers import Adam
+from unweave.settings.schedules import Schedule, constant
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,9 +29,8 @@ from torch import Tensor, nn
 from unweave.batches import Auxiliary, AuxiliaryBatch, draw_rows
 from unweave.data import DataSummary, FactorImages
 from unweave.methods._autoencoder import Autoencoder
-from unweave.methods._conditional import ConditionalEncoder
 from unweave.methods._method import Loss, Player, Turn
-from unweave.networks import Architecture, GaussianEncoder, ImageShape, Networks
+from unweave.networks import Architecture, ConditionalEncoder, GaussianEncoder, ImageShape, Networks
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.probability.likelihood import Likelihood
 from unweave.tensors import Images, Latents

@@ -31,12 +31,11 @@ from unweave.batches import Batch
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods._method import Loss, Method, Player, Turn
-from unweave.methods._normalized import LEAK, batch_normalized, spectrally_normalized
-from unweave.networks import Architecture, Networks
-from unweave.optimizers import Adam
+from unweave.networks import LEAK, Architecture, Networks, batch_normalized, spectrally_normalized
 from unweave.probability.adversarial import discriminator_loss, fooling_loss
 from unweave.probability.priors import sample_one_hot
-from unweave.schedules import Schedule, constant
+from unweave.settings.optimizers import Adam
+from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Images, Latents, Scalar
 
 VARIANCE_OF_UNIFORM = 1 / 3

@@ -23,13 +23,12 @@ import torch
 from unweave.batches import Batch
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
-from unweave.methods._discriminator import code_discriminator
 from unweave.methods._gaussian_vae import GaussianAutoencoder
 from unweave.methods._method import Loss, Player, Turn
-from unweave.networks import Architecture, Networks
-from unweave.optimizers import Adam
+from unweave.networks import Architecture, Networks, code_discriminator
 from unweave.probability.adversarial import discriminator_loss, fooling_loss
 from unweave.probability.divergence import mmd_imq, mmd_rbf, stein_surrogate
+from unweave.settings.optimizers import Adam
 from unweave.tensors import Latents, Scalar
 
 

@@ -27,11 +27,10 @@ import torch
 from unweave.batches import Indexed, IndexedBatch, shared_column
 from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError
-from unweave.methods._class_generator import ClassGenerator, squared_distance, table
 from unweave.methods._method import Loss, Method, Player, Turn
-from unweave.networks import Architecture, Networks
-from unweave.optimizers import Adam
+from unweave.networks import Architecture, ClassGenerator, Networks, squared_distance, table
 from unweave.probability.perceptual import pyramid_distance
+from unweave.settings.optimizers import Adam
 from unweave.tensors import Images, Latents, Scalar
 
 

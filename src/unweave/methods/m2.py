@@ -37,12 +37,11 @@ from unweave.batches import LabelledBatch
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods._classes import ClassAutoencoder, ClassPrior
-from unweave.methods._conditional import ConditionalEncoder
 from unweave.methods._method import Loss, Player, Turn
-from unweave.networks import Architecture, Networks
+from unweave.networks import Architecture, ConditionalEncoder, Networks
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.probability.likelihood import negative_log_likelihoods
-from unweave.schedules import Schedule, constant
+from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Images, Latents, Scalar
 
 

@@ -31,7 +31,7 @@ from unweave.errors import ConfigError
 from unweave.methods._autoencoder import Autoencoder
 from unweave.methods._method import Loss, Player, Turn
 from unweave.networks import Architecture, Networks
-from unweave.optimizers import Adam
+from unweave.settings.optimizers import Adam
 from unweave.tensors import Images, Latents
 
 

@@ -34,7 +34,7 @@ from unweave.methods import method_named
 from unweave.methods._label_losses import HEADS, LEARNING, LabelLoss
 from unweave.methods._method import Method, Player, Turn
 from unweave.networks import Architecture, Networks
-from unweave.schedules import Schedule, constant
+from unweave.settings.schedules import Schedule, constant
 
 M = TypeVar("M", bound=Method)
 

@@ -26,7 +26,7 @@ from unweave.methods._method import Loss, Turn
 from unweave.networks import Networks
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.probability.laplace import cross_entropy_to_laplace
-from unweave.schedules import Schedule, constant
+from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Scalar
 
 

@@ -31,12 +31,11 @@ from unweave.batches import Batch
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods._autoencoder import Autoencoder
-from unweave.methods._ladder import BottomUp, TopDown
 from unweave.methods._method import Loss, Player, Turn
-from unweave.networks import Architecture, Networks
-from unweave.optimizers import Adam
+from unweave.networks import Architecture, BottomUp, Networks, TopDown
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.probability.likelihood import negative_log_likelihood
+from unweave.settings.optimizers import Adam
 from unweave.tensors import Images, Latents, Scalar
 
 

@@ -1,15 +1,30 @@
 """Architectures: pairs of an encoder and a decoder."""
 
 from unweave import catalog
+from unweave.networks._class_generator import ClassGenerator, squared_distance, table
+from unweave.networks._conditional import ConditionalEncoder
+from unweave.networks._discriminator import code_discriminator
+from unweave.networks._ladder import BottomUp, TopDown
 from unweave.networks._networks import Architecture, GaussianEncoder, ImageShape, Networks
+from unweave.networks._normalized import LEAK, batch_normalized, spectrally_normalized
 
 __all__ = [
+    "LEAK",
     "Architecture",
+    "BottomUp",
+    "ClassGenerator",
+    "ConditionalEncoder",
     "GaussianEncoder",
     "ImageShape",
     "Networks",
+    "TopDown",
     "architecture_for",
     "architecture_named",
+    "batch_normalized",
+    "code_discriminator",
+    "spectrally_normalized",
+    "squared_distance",
+    "table",
 ]
 
 

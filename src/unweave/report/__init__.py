@@ -4,11 +4,11 @@ from collections.abc import Sequence
 
 from unweave import views
 from unweave.errors import ConfigError
-from unweave.models import Model
-from unweave.report._html import Html, page, section, tag
-from unweave.report.of_run import headline, run_sections
-from unweave.report.of_runs import comparison_sections
-from unweave.runs import Run
+from unweave.report.comparison_sections import comparison_sections
+from unweave.report.html import Html, page, section, tag
+from unweave.report.run_sections import headline, run_sections
+from unweave.runs.models import Model
+from unweave.runs.run import Run
 
 FULL_RUNS = 3  # of more runs at once only the main parts are shown
 

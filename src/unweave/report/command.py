@@ -5,9 +5,9 @@ import shlex
 from typing import Any
 
 from unweave import catalog
-from unweave.config import Train
 from unweave.data import DataOptions
-from unweave.schedules import Schedule
+from unweave.runs.config import Train
+from unweave.settings.schedules import Schedule
 
 PLAIN = ("steps", "batch_size", "seed", "validation", "precision")
 

@@ -4,10 +4,10 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from unweave.studies._definition import Study as Study
-    from unweave.studies._definition import read_study as read_study
+    from unweave.studies.define.definition import Study as Study
+    from unweave.studies.define.definition import read_study as read_study
 
-_PLACES = {"Study": "_definition", "read_study": "_definition"}
+_PLACES = {"Study": "define.definition", "read_study": "define.definition"}
 
 
 def __getattr__(name: str) -> Any:

@@ -10,11 +10,11 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from unweave import tensor_files
 from unweave.errors import DataError
-from unweave.files import write_atomically
+from unweave.files import tensor_files
+from unweave.files.writing import write_atomically
 from unweave.networks import Networks
-from unweave.run_folder import RunFolder
+from unweave.runs.folder import RunFolder
 
 
 def save(

@@ -6,7 +6,7 @@ import numpy as np
 
 from unweave.data import FactorImages
 from unweave.probability.gaussian import ACTIVE
-from unweave.runs import Run
+from unweave.runs.run import Run
 
 ROWS = 1024
 

@@ -18,14 +18,14 @@ import numpy as np
 import torch
 
 from unweave import devices
-from unweave.config import Machine, Train
 from unweave.data import FactorImages
 from unweave.errors import ConfigError, DataError, Stopped, UnweaveError
-from unweave.files import sole_owner
+from unweave.files.locks import sole_owner
 from unweave.methods import Loss, Player, Turn
 from unweave.networks import Networks, architecture_for
-from unweave.run_folder import RunFolder
-from unweave.runs import Run
+from unweave.runs.config import Machine, Train
+from unweave.runs.folder import RunFolder
+from unweave.runs.run import Run
 from unweave.training import checkpoint
 from unweave.training.diagnostics import diagnose, diagnostic_images
 from unweave.training.record import Record

@@ -5,9 +5,7 @@ view is a frozen dataclass with `to_json`. Where several views need the codes of
 same rows, `sample_codes` once and pass it as `codes`.
 """
 
-from unweave.views._codes import CodeSample, sample_codes
-from unweave.views._view import View, pictures_to_urls, plain, to_picture, to_url
-from unweave.views._warnings import Warned, Warnings, warnings
+from unweave.views.code_sample import CodeSample, sample_codes
 from unweave.views.comparison import (
     Comparison,
     GroupScore,
@@ -18,7 +16,7 @@ from unweave.views.comparison import (
     rank_agreement,
     rank_correlation,
 )
-from unweave.views.of_codes import (
+from unweave.views.decoded import (
     RANGES,
     PriorSamples,
     Ranges,
@@ -31,7 +29,7 @@ from unweave.views.of_codes import (
     swap_grid,
     traversals,
 )
-from unweave.views.of_latents import (
+from unweave.views.latents import (
     KINDS,
     HeatMap,
     Kind,
@@ -43,7 +41,8 @@ from unweave.views.of_latents import (
     latent_names,
     scatter,
 )
-from unweave.views.of_record import (
+from unweave.views.responses import LatentResponse, PositionMap, ResponseLines, latent_response
+from unweave.views.training_curves import (
     Curve,
     Curves,
     KlOverTime,
@@ -52,7 +51,8 @@ from unweave.views.of_record import (
     kl_over_time,
     layer_rates,
 )
-from unweave.views.responses import LatentResponse, PositionMap, ResponseLines, latent_response
+from unweave.views.view import View, pictures_to_urls, plain, to_picture, to_url
+from unweave.views.warning_signs import Warned, Warnings, warnings
 
 __all__ = [
     "KINDS",

@@ -10,12 +10,12 @@ import numpy as np
 from scipy.stats import rankdata
 
 from unweave import catalog
-from unweave.config import to_json
 from unweave.errors import UnweaveError
 from unweave.metrics import gaussian_total_correlation
-from unweave.runs import Run
-from unweave.views._codes import sample_codes
-from unweave.views._view import View
+from unweave.runs.config import to_json
+from unweave.runs.run import Run
+from unweave.views.code_sample import sample_codes
+from unweave.views.view import View
 
 FEWEST_RUNS = 3  # fewer have no ranks to speak of
 TC_ROWS = 2_000

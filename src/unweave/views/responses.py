@@ -17,10 +17,10 @@ import numpy as np
 
 from unweave.data import Factor, FactorImages
 from unweave.errors import DataError
-from unweave.models import Model, latent_labels
-from unweave.views._codes import CodeSample, encode_rows, sample_codes
-from unweave.views._view import View
-from unweave.views.of_latents import categorical_factor, value_labels
+from unweave.runs.models import Model, latent_labels
+from unweave.views.code_sample import CodeSample, encode_rows, sample_codes
+from unweave.views.latents import categorical_factor, value_labels
+from unweave.views.view import View
 
 SETTINGS = 16  # settings of the other factors that a cell averages over
 MAP_SIDE = 16  # cells along a side of the map

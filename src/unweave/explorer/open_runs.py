@@ -1,0 +1,154 @@
+"""The runs below one folder: found, opened when asked for, and kept open for a while."""
+
+import os
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from unweave import runs, views
+from unweave.errors import DataError
+from unweave.explorer.onnx_files import decoder_to_onnx
+from unweave.runs.folder import RunFolder
+from unweave.runs.run import Run
+
+DEEPEST = 4  # folders between the one given and a run
+ROWS = 2_000  # images encoded to say what latents carry
+KEPT_OPEN = 8  # runs
+
+
+class NoSuchRun(DataError):
+    """There is no run of that name in the folder."""
+
+
+class OpenRun:
+    """A loaded run with what was computed from it; one user at a time holds its lock."""
+
+    def __init__(self, run: Run):
+        self.run = run
+        self.lock = threading.RLock()
+        self._codes: views.CodeSample | None = None
+        self._decoder: bytes | None = None
+
+    @property
+    def codes(self) -> views.CodeSample:
+        """Return codes of some rows of the data set."""
+        with self.lock:
+            if self._codes is None:
+                self._codes = views.sample_codes(self.run, ROWS)
+            return self._codes
+
+    @property
+    def decoder(self) -> bytes:
+        """Return the decoder for the browser."""
+        with self.lock:
+            if self._decoder is None:
+                self._decoder = decoder_to_onnx(self.run)
+            return self._decoder
+
+
+class Library:
+    """Every run below a folder, by its path from there; nothing outside is ever read.
+
+    Symbolic links to folders are not followed, and a run with a file that is a
+    link to the outside is refused.
+    """
+
+    def __init__(self, root: str | Path):
+        self.root = Path(root).expanduser().resolve()
+        if not self.root.is_dir():
+            raise DataError(f"no such folder: {root}")
+        self._open: OrderedDict[str, tuple[str, OpenRun]] = OrderedDict()
+        self._lines: dict[str, tuple[Any, dict[str, Any]]] = {}
+        self._lock = threading.Lock()
+        self._loading = threading.Lock()
+
+    @property
+    def is_one_run(self) -> bool:
+        """Whether the folder is itself a run."""
+        return RunFolder(self.root).exists()
+
+    def names(self) -> list[str]:
+        """List the names of the runs."""
+        if self.is_one_run:
+            return [self.root.name]
+        return sorted(path.relative_to(self.root).as_posix() for path in _run_folders(self.root))
+
+    def folder(self, name: str) -> RunFolder:
+        """Return the folder of a run, if it is one and lies within the given folder."""
+        if self.is_one_run:
+            if name != self.root.name:
+                raise NoSuchRun(f"no run {name!r} here, only {self.root.name!r}")
+            path = self.root
+        else:
+            parts = name.split("/")
+            if any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
+                raise NoSuchRun(f"{name!r} is not the name of a run")
+            path = self.root.joinpath(*parts)
+        folder = RunFolder(path)
+        # A link anywhere on the way would make the two paths differ.
+        if not folder.exists() or path.resolve() != path:
+            raise NoSuchRun(f"no run {name!r} in {self.root}")
+        for file in path.iterdir():
+            if file.is_symlink() and not file.resolve().is_relative_to(self.root):
+                raise NoSuchRun(f"{name}: {file.name} is a link to outside {self.root}")
+        return folder
+
+    def remembered(
+        self, name: str, folder: RunFolder, read: Callable[[], dict[str, Any]]
+    ) -> dict[str, Any]:
+        """Return what was read of a run before, unless its files have changed since.
+
+        A folder may hold thousands of runs, and the list is asked for every few seconds.
+        """
+        files = (folder.config_file, folder.status_file, folder.scores_file, folder.record_file)
+        now = [(f.stat().st_mtime_ns, f.stat().st_size) if f.is_file() else None for f in files]
+        before, line = self._lines.get(name, (None, {}))
+        # Whether a running one is still alive is not in its files.
+        if before != now or line.get("state") in ("running", "lost"):
+            line = read()
+            self._lines[name] = (now, line)
+        return line
+
+    def open(self, name: str) -> OpenRun:
+        """Return the run with its newest weights."""
+        folder = self.folder(name)
+        signature = weights_signature(folder)
+        with self._lock:
+            known = self._open.get(name)
+            if known is not None and known[0] == signature:
+                self._open.move_to_end(name)
+                return known[1]
+        with self._loading:
+            opened = OpenRun(runs.load(folder.path))
+        with self._lock:
+            self._open[name] = (signature, opened)
+            self._open.move_to_end(name)
+            while len(self._open) > KEPT_OPEN:
+                self._open.popitem(last=False)
+        return opened
+
+
+def weights_signature(folder: RunFolder) -> str:
+    """Return a word that changes when the weights on disk do; "" if there are none."""
+    for file in (folder.networks_file, folder.checkpoint_file, folder.previous_checkpoint_file):
+        if file.is_file():
+            facts = file.stat()
+            return f"{file.name}-{facts.st_mtime_ns}-{facts.st_size}"
+    return ""
+
+
+def _run_folders(folder: Path, depth: int = DEEPEST) -> Iterator[Path]:
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:  # a folder we may not read holds no run for us
+        return
+    for entry in entries:
+        if entry.name.startswith(".") or not entry.is_dir(follow_symlinks=False):
+            continue
+        path = Path(entry.path)
+        if RunFolder(path).exists():
+            yield path
+        elif depth > 1:
+            yield from _run_folders(path, depth - 1)

@@ -1,0 +1,376 @@
+"""What each page shows, as plain data: the `.json` twins and the page itself read these."""
+
+import json
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from unweave import catalog, views
+from unweave.data import image_from_bytes
+from unweave.errors import ConfigError, DataError, UnweaveError
+from unweave.explorer.open_runs import Library, OpenRun, weights_signature
+from unweave.methods import summary_of
+from unweave.runs.config import Train, named, to_json
+from unweave.runs.folder import RunFolder, read_json
+from unweave.runs.run import Run
+
+TAIL = 65_536  # bytes at the end of a record in which its last step stands
+STEPS = 9  # images in a line of traversals
+PRIOR_DRAWS = 2_000
+QUANTILES = (0.005, 0.995)  # of codes and prior, between which a slider runs
+STARTS = 24  # data images and prior codes that an exported page can start from
+MOST_COMPARED = 8
+
+
+def run_list(library: Library) -> dict[str, Any]:
+    """Return a line per run, and the metrics that any of them was scored with."""
+    lines = [run_line(library, name) for name in library.names()]
+    metrics: dict[str, bool] = {}
+    for line in lines:
+        for metric, score in line["scores"].items():
+            metrics[metric] = score["higher_is_better"]
+    return {
+        "folder": library.root.name,
+        "studies": studies(library),
+        "runs": lines,
+        "metrics": [{"name": m, "higher_is_better": metrics[m]} for m in sorted(metrics)],
+    }
+
+
+def studies(library: Library) -> list[dict[str, Any]]:
+    """Return how far each study of the folder is, as its `studies/NAME/status.json` says."""
+    found: list[dict[str, Any]] = []
+    for file in sorted(library.root.glob("studies/*/status.json")):
+        if file.resolve() != file:  # a link, perhaps to the outside
+            continue
+        try:
+            status = read_json(file)
+        except DataError as error:
+            found.append({"name": file.parent.name, "state": "unreadable", "problem": str(error)})
+            continue
+        if not isinstance(status, dict):
+            status = {}
+        counts = {
+            key: status[key] if isinstance(status.get(key), int | float) else None
+            for key in ("total", "done", "failed", "seconds_left")
+        }
+        running = status.get("running")
+        found.append(
+            {
+                "name": file.parent.name,
+                "state": str(status.get("state", "unknown")),
+                "running": len(running) if isinstance(running, list) else 0,
+                **counts,
+                "problem": None,
+            }
+        )
+    return found
+
+
+def run_line(library: Library, name: str) -> dict[str, Any]:
+    """Return what the list says of a run; a run that cannot be read says why."""
+    try:
+        folder = library.folder(name)
+        return library.remembered(name, folder, lambda: _run_line(name, folder))
+    except UnweaveError as error:
+        return {"name": name, "state": "unreadable", "scores": {}, "problem": str(error)}
+
+
+def _run_line(name: str, folder: RunFolder) -> dict[str, Any]:
+    config, _ = folder.read_config()
+    created = read_json(folder.config_file).get("created")
+    return {
+        "name": name,
+        **_in_short(config),
+        **progress(folder),
+        "created": created,
+        "scores": short_scores(folder.scores()),
+        "problem": None,
+    }
+
+
+def _in_short(config: Train) -> dict[str, Any]:
+    method = config.method
+    knob = method.main_knob
+    return {
+        "method": catalog.name_of(method),
+        "knob": knob,
+        "knob_value": named(method).get(knob),
+        "data": config.data,
+        "seed": config.seed,
+        "steps": config.steps,
+    }
+
+
+def progress(folder: RunFolder) -> dict[str, Any]:
+    """Return how far a run is, and words that change when its curves and weights do."""
+    status = folder.status()
+    step = status["step"] if isinstance(status.get("step"), int) else 0
+    record = f"{folder.record_file.stat().st_size}" if folder.record_file.is_file() else ""
+    if status["state"] == "running":
+        step = max(step, _last_step(folder))
+    return {
+        "state": _lost(status) or status["state"],
+        "step": step,
+        "message": status.get("message"),
+        "curves_version": record,
+        "weights_version": weights_signature(folder),
+        "scores_version": _modified(folder),
+    }
+
+
+def _lost(status: dict[str, Any]) -> str | None:
+    """Tell a run whose process is gone from one that is running, where the system can say."""
+    pid = status.get("pid")
+    if status["state"] != "running" or not isinstance(pid, int) or os.name != "posix":
+        return None
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return "lost"
+    except PermissionError:
+        return None
+    return None
+
+
+def _modified(folder: RunFolder) -> str:
+    return str(folder.scores_file.stat().st_mtime_ns) if folder.scores_file.is_file() else ""
+
+
+def _last_step(folder: RunFolder) -> int:
+    """Read the step off the last whole line of the record."""
+    if not folder.record_file.is_file():
+        return 0
+    with open(folder.record_file, "rb") as file:
+        file.seek(max(0, folder.record_file.stat().st_size - TAIL))
+        lines = file.read().split(b"\n")[:-1]
+    for line in reversed(lines):
+        try:
+            return int(json.loads(line)["step"]) + 1
+        except (ValueError, KeyError, TypeError):
+            continue
+    return 0
+
+
+def short_scores(scores: dict[str, Any]) -> dict[str, Any]:
+    """Return value, direction and protocol of each score that could be computed."""
+    if not isinstance(scores, dict):
+        raise DataError(f"scores.json: expected a table of metrics, found {scores!r:.60}")
+    return {
+        metric: {
+            "value": entry["value"],
+            "higher_is_better": entry.get("higher_is_better", True),
+            "protocol": entry.get("protocol", ""),
+        }
+        for metric, entry in scores.items()
+        if isinstance(entry, dict) and isinstance(entry.get("value"), int | float)
+    }
+
+
+def run_facts(library: Library, name: str) -> dict[str, Any]:
+    """Return what a run is: settings, progress, scores. Quick: nothing is computed."""
+    folder = library.folder(name)
+    config, summary = folder.read_config()
+    stored = read_json(folder.config_file)
+    method = config.method
+    return {
+        "name": name,
+        **_in_short(config),
+        **progress(folder),
+        "method_summary": summary_of(method),
+        "created": stored.get("created"),
+        "versions": stored.get("versions", {}),
+        "settings": to_json(config),
+        "scores": folder.scores(),
+        "meanings": {name: _meaning(name) for name in folder.scores()},
+        "image_shape": list(summary.image_shape),
+        "rows": summary.rows,
+        "has_decoder": method.has_decoder,
+        "has_encoder": method.has_encoder,
+    }
+
+
+def _meaning(metric: str) -> str:
+    """Return what a metric measures in a sentence; nothing of one that is not ours."""
+    if metric not in catalog.names("unweave.metrics"):
+        return ""
+    return catalog.summary(catalog.load("unweave.metrics", metric, "metric"))
+
+
+def latents(opened: OpenRun) -> dict[str, Any]:
+    """Return what each latent is called and carries, and between which values it is slid."""
+    run = opened.run
+    names = views.latent_names(run)
+    found: dict[str, Any] = {"step": run.step, "names": names.names, "problem": None}
+    try:
+        found |= views.kl_per_dimension(run, opened.codes).to_json()
+        found |= {"factors": list(run.data.factor_names), "rows": len(run.data)}
+        tables = [opened.codes.drawn()]
+    except UnweaveError as error:  # the data is not here any more; the prior still is
+        every = list(range(run.latent_dim))
+        found |= {"labels": names.labels, "order": every, "kl": None, "variance": None}
+        found |= {"active": [True for _ in every], "factors": [], "rows": 0, "problem": str(error)}
+        tables = []
+    low, high = _slider_ends(run, tables)
+    return {**found, "low": low.tolist(), "high": high.tolist()}
+
+
+def _slider_ends(run: Run, tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    """Return the lowest and highest value of each slider: where data and prior lie."""
+    if run.has_decoder:
+        tables = [*tables, run.prior_codes(PRIOR_DRAWS)]
+    ends = np.stack([np.quantile(table, QUANTILES, axis=0) for table in tables])
+    low, high = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
+    room = np.where(high - low < 1e-6, 1.0, 0.0)  # a slider needs some way to go
+    return low - room, high + room
+
+
+def start_from_row(opened: OpenRun, row: int) -> dict[str, Any]:
+    """Return an image of the data set and its code."""
+    run = opened.run
+    data = run.data
+    if not 0 <= row < len(data):
+        raise ConfigError(f"{data.name} has rows 0 to {len(data) - 1}, found {row}")
+    image = data.images([row])
+    with opened.lock:
+        code = run.encode(image) if run.has_encoder else run.encode_rows(np.array([row]))
+    values = data.factors([row])[0]
+    factors = {}
+    for factor, value in zip(data.factor_list, values, strict=True):
+        label = factor.labels[int(value)] if factor.labels else views.plain(value)
+        factors[factor.name] = label
+    return {
+        "row": row,
+        "factors": factors,
+        "code": code[0].tolist(),
+        "picture": views.pictures_to_urls(image[0]),
+    }
+
+
+def start_from_upload(opened: OpenRun, content: bytes) -> dict[str, Any]:
+    """Return an uploaded image as the model sees it, and its code."""
+    run = opened.run
+    if not run.has_encoder:
+        raise ConfigError(f"{run.name} has no codes of images, only of rows of its data")
+    image = image_from_bytes(content, run.image_shape)
+    with opened.lock:
+        code = run.encode(image[None])[0]
+    return {"code": code.tolist(), "picture": views.pictures_to_urls(image)}
+
+
+def start_from_prior(opened: OpenRun, seed: int) -> dict[str, Any]:
+    """Return a code drawn from the prior."""
+    if not opened.run.has_decoder:
+        raise ConfigError(f"{opened.run.name} has no prior to draw from")
+    return {"seed": seed, "code": opened.run.prior_codes(1, seed)[0].tolist()}
+
+
+def decoded(opened: OpenRun, code: Iterable[float]) -> dict[str, Any]:
+    """Return the image of a code, computed here rather than in the browser."""
+    with opened.lock:
+        start = views.start_code(opened.run, np.array(list(code)))
+        image = opened.run.decode(start[None])[0]
+    return {"code": start.tolist(), "picture": views.pictures_to_urls(image)}
+
+
+def traversals(opened: OpenRun, code: Iterable[float] | None) -> dict[str, Any]:
+    """Return the images of every latent varied between the ends of its slider."""
+    run = opened.run
+    with opened.lock:
+        start = views.start_code(run, None if code is None else np.array(list(code)))
+        known = latents(opened)
+        lines = []
+        for latent in known["order"]:
+            values = np.linspace(known["low"][latent], known["high"][latent], STEPS)
+            codes = np.tile(start, (STEPS, 1))
+            codes[:, latent] = values
+            images = views.pictures_to_urls(run.decode(codes))
+            lines.append({"latent": latent, "values": values.tolist(), "pictures": images})
+    return {"code": start.tolist(), "lines": lines}
+
+
+def heat_map(opened: OpenRun, kind: str) -> dict[str, Any]:
+    """Return how much each latent says about each factor."""
+    if kind not in views.KINDS:
+        raise ConfigError(f"expected kind {' or '.join(views.KINDS)}, found {kind!r}")
+    run = opened.run
+    # A score that the run has is shown as it is; otherwise a sample is scored.
+    is_scored = run.scores.get("mig" if kind == "mi" else "dci", {}).get("value") is not None
+    with opened.lock:
+        codes = None if is_scored else opened.codes
+        return views.heat_map(run, kind, codes).to_json()  # type: ignore[arg-type]
+
+
+def scatter(opened: OpenRun, latent: int, factor: str) -> dict[str, Any]:
+    """Return one latent against one factor."""
+    return views.scatter(opened.run, latent, factor, opened.codes, points=1_000).to_json()
+
+
+def response(opened: OpenRun) -> dict[str, Any]:
+    """Return each latent's mean against every ordered factor."""
+    with opened.lock:
+        return views.latent_response(opened.run, opened.codes).to_json()
+
+
+def warnings(opened: OpenRun) -> dict[str, Any]:
+    """Return what should worry whoever looks."""
+    with opened.lock:
+        return views.warnings(opened.run, opened.codes).to_json()
+
+
+def curves(folder: RunFolder) -> dict[str, Any]:
+    """Return the training curves, and the KL of each latent by step."""
+    record = list(folder.record())
+    return {**views.curves(record).to_json(), "kl": views.kl_over_time(record).to_json()}
+
+
+def name_latent(opened: OpenRun, latent: Any, name: Any) -> dict[str, Any]:
+    """Give a latent a name that is kept in the run folder."""
+    if type(latent) is not int or not isinstance(name, str):
+        raise ConfigError("expected a latent's number and a name")
+    with opened.lock:
+        opened.run.name_latent(latent, name)
+    return views.latent_names(opened.run).to_json()
+
+
+def comparison(library: Library, names: list[str]) -> dict[str, Any]:
+    """Return several runs side by side: scores, settings that differ, spread over seeds."""
+    if not 1 <= len(names) <= MOST_COMPARED or len(set(names)) < len(names):
+        raise ConfigError(
+            f"compare 1 to {MOST_COMPARED} different runs (?run=NAME&run=NAME), found {len(names)}"
+        )
+    facts = [run_facts(library, name) for name in names]
+    flat = {fact["name"]: _flat(fact["settings"]) for fact in facts}
+    keys = sorted({key for settings in flat.values() for key in settings})
+    differing = {
+        key: {name: flat[name].get(key) for name in names}
+        for key in keys
+        if len({json.dumps(flat[name].get(key)) for name in names}) > 1
+    }
+    scores = {fact["name"]: short_scores(fact["scores"]) for fact in facts}
+    trained = [library.open(fact["name"]).run for fact in facts if fact["weights_version"]]
+    seeds = views.compare(trained).to_json() if trained else None
+    return {"runs": facts, "settings": differing, "scores": scores, "comparison": seeds}
+
+
+def _flat(settings: Any, path: str = "") -> dict[str, Any]:
+    if not isinstance(settings, dict):
+        return {path: settings}
+    found: dict[str, Any] = {}
+    for key, value in settings.items():
+        found |= _flat(value, f"{path}.{key}" if path else key)
+    return found
+
+
+def starts(opened: OpenRun, count: int = STARTS) -> dict[str, Any]:
+    """Return data images with their codes and codes of the prior, for a page without a server."""
+    run: Run = opened.run
+    found: dict[str, Any] = {"images": [], "prior": run.prior_codes(count).tolist()}
+    try:
+        rows = np.random.default_rng(0).choice(len(run.data), min(count, len(run.data)), False)
+    except DataError:  # the data set is not here any more; the prior is
+        return found
+    found["images"] = [start_from_row(opened, int(row)) for row in np.sort(rows)]
+    return found

@@ -1,0 +1,93 @@
+"""The comparison of several runs, as parts of a page."""
+
+from typing import Any
+
+from unweave.figures import comparisons
+from unweave.report.html import Html, section, table, tag
+from unweave.report.run_sections import drawn
+from unweave.views import Comparison
+
+
+def comparison_sections(comparison: Comparison) -> Html:
+    """Return scores by setting, trade-offs and agreement of metrics."""
+    notes = [tag("li", note) for note in comparison.notes]
+    return section(
+        "Comparison",
+        tag("ul", notes, class_="warnings") if notes else None,
+        _means(comparison),
+        drawn(
+            lambda: comparisons.scores_by_method(comparison),
+            "A point per run, a bar at the mean of a setting's seeds.",
+            "scores by method",
+        ),
+        drawn(
+            lambda: comparisons.bound_against_mig(comparison),
+            "What disentanglement costs in fidelity: MIG against the evidence bound of the last "
+            "evaluation. Up and to the right is better.",
+            "trade-off of bound and MIG",
+        ),
+        drawn(
+            lambda: comparisons.mig_against_correlation(comparison),
+            "MIG against the total correlation of the codes, as if they were Gaussian. "
+            "Uncorrelated codes need not be disentangled.",
+            "MIG against total correlation",
+        ),
+        drawn(
+            lambda: comparisons.rank_agreement(comparison),
+            "Whether two metrics order the runs alike: 1 is the same order, -1 the reverse. "
+            "All are turned so that higher is better.",
+            "rank agreement of metrics",
+        ),
+        _runs(comparison),
+    )
+
+
+def _means(comparison: Comparison) -> Html:
+    if not comparison.metrics:
+        return tag("p", "None of the runs is scored: unweave evaluate RUN")
+    found = {(score.group, score.metric): score for score in comparison.scores}
+    lines = []
+    for group in comparison.groups:
+        line: list[Any] = [
+            tag("span", group, class_="name"),
+            str(sum(row.group == group for row in comparison.runs)),
+        ]
+        for metric in comparison.metrics:
+            score = found.get((group, metric))
+            if score is None:
+                line.append("–")
+            elif score.deviation is None:
+                line.append(f"{score.mean:.3f}")
+            else:
+                line.append(f"{score.mean:.3f} ± {score.deviation:.3f}")
+        lines.append(line)
+    header = ["setting", "runs", *[_directed(comparison, m) for m in comparison.metrics]]
+    return tag(
+        "div",
+        table(header, lines, "numbers"),
+        tag("p", "Mean ± standard deviation over seeds.", class_="soft"),
+    )
+
+
+def _directed(comparison: Comparison, metric: str) -> str:
+    """Name a metric, in words that may break, with an arrow to where it is better."""
+    return metric.replace("_", " ") + (" ↑" if comparison.higher_is_better[metric] else " ↓")
+
+
+def _runs(comparison: Comparison) -> Html:
+    lines = [
+        [
+            tag("span", row.name, class_="name"),
+            tag("span", row.group, class_="name"),
+            row.data,
+            str(row.seed),
+            f"{row.step:,}",
+            row.state,
+            "–" if row.elbo is None else f"{row.elbo:.1f}",
+            "–" if row.total_correlation is None else f"{row.total_correlation:.2f}",
+            *[f"{row.scores[m]:.3f}" if m in row.scores else "–" for m in comparison.metrics],
+        ]
+        for row in comparison.runs
+    ]
+    header = ["run", "setting", "data", "seed", "step", "state", "ELBO", "TC", *comparison.metrics]
+    return section("Runs", table(header, lines, "numbers"), level=3)

@@ -1,0 +1,126 @@
+"""The settings of one training run, as JSON both ways, and the name they give a run."""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from unweave import catalog
+from unweave.data import DataOptions
+from unweave.devices import DeviceName, Precision
+from unweave.errors import ConfigError
+from unweave.methods import Method, method_named
+from unweave.networks import Architecture, architecture_named
+from unweave.settings.plain import changed_from_default, from_plain, to_plain
+
+
+@dataclass(frozen=True, kw_only=True)
+class Train:
+    """Everything that decides what a training run computes."""
+
+    method: Method
+    """What is trained."""
+    data: str
+    """Name of a data set, NAME:PATH of an original file, a folder of images, or an array file."""
+    data_options: DataOptions = DataOptions()
+    """How own images are read."""
+    architecture: Architecture | None = None
+    """Encoder and decoder; by default the usual one for the size of the images."""
+    steps: int = 20_000
+    """How many steps to train."""
+    batch_size: int = 64
+    """Images in a step."""
+    seed: int = 0
+    """Decides weights, batches and noise; the same seed gives the same numbers."""
+    validation: float = 0.0
+    """Share of the images that is held out of training and used for the diagnostics."""
+    precision: Precision = "float32"
+    """Number format of the forward pass."""
+
+    def __post_init__(self) -> None:
+        for name in ("steps", "batch_size"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be 1 or more, found {getattr(self, name)}")
+        if self.seed < 0:
+            raise ConfigError(f"seed must be 0 or more, found {self.seed}")
+        if not 0 <= self.validation < 1:
+            raise ConfigError(f"validation must lie in [0, 1), found {self.validation}")
+
+    @property
+    def run_name(self) -> str:
+        """Return a readable name that no other settings share.
+
+        Only what differs from the defaults counts, so that a setting which a later
+        version adds does not rename the runs there are.
+        """
+        plain = json.dumps(_identity(self), sort_keys=True)
+        digest = hashlib.sha256(plain.encode()).hexdigest()
+        data = "".join(c if c.isalnum() or c in "_-" else "-" for c in self.data.split("/")[-1])
+        return f"{catalog.name_of(self.method)}-{data[:40]}-{digest[:8]}-s{self.seed}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Machine:
+    """Where and how a run is executed; not part of what it computes."""
+
+    device: DeviceName = "auto"
+    """Where to compute; auto takes a GPU if there is one."""
+    threads: int | None = None
+    """Threads of the processor; by default as many as it has cores."""
+    compile: bool = False
+    """Whether to compile the networks first (torch.compile): slow start, faster on a GPU."""
+    checkpoint_seconds: float = 60.0
+    """Longest time between two checkpoints; what a crash can cost."""
+    evaluations: int = 10
+    """How often to pause for diagnostics and pictures."""
+    tensorboard: bool = False
+    """Whether to write event files for TensorBoard too (needs unweave[tensorboard])."""
+
+    def __post_init__(self) -> None:
+        if self.threads is not None and self.threads < 1:
+            raise ConfigError(f"threads must be 1 or more, found {self.threads}")
+        if self.checkpoint_seconds < 0 or self.evaluations < 0:
+            raise ConfigError("checkpoint_seconds and evaluations must be 0 or more")
+
+
+def to_json(config: Train) -> dict[str, Any]:
+    """Turn settings into what a JSON file can hold."""
+    plain: dict[str, Any] = to_plain(config)
+    plain["method"] = named(config.method)
+    if config.architecture is not None:
+        plain["architecture"] = named(config.architecture)
+    return plain
+
+
+def _identity(config: Train) -> dict[str, Any]:
+    """Return what tells a run from others: the settings that are not the default ones."""
+    plain = changed_from_default(config)
+    for part in ("method", "architecture"):
+        settings = getattr(config, part)
+        if settings is not None:
+            plain[part] = {"name": catalog.name_of(settings), **changed_from_default(settings)}
+    return plain
+
+
+def from_json(plain: Any) -> Train:
+    """Read settings back; every message names the setting by its path."""
+    if not isinstance(plain, dict):
+        raise ConfigError(f"expected a table of settings, found {plain!r}")
+    values = {**plain, "method": from_named(plain.get("method"), "method", method_named)}
+    if plain.get("architecture") is not None:
+        values["architecture"] = from_named(
+            plain["architecture"], "architecture", architecture_named
+        )
+    return from_plain(Train, values, "config")
+
+
+def named(settings: Any) -> dict[str, Any]:
+    """Return the settings of a catalog entry together with its name."""
+    return {"name": catalog.name_of(settings), **to_plain(settings)}
+
+
+def from_named(plain: Any, path: str, find: Any) -> Any:
+    """Build the settings of the catalog entry that `plain` names."""
+    if not isinstance(plain, dict) or not isinstance(plain.get("name"), str):
+        raise ConfigError(f"{path}: expected a table with a name, found {plain!r}")
+    return from_plain(find(plain["name"]), {k: v for k, v in plain.items() if k != "name"}, path)

@@ -1,0 +1,213 @@
+"""A run is a folder of plain files; this module alone knows their names.
+
+config.json              settings and versions
+status.json              running | interrupted | failed | done, with the message
+record.jsonl             loss terms by step; diagnostics at evaluations
+checkpoint.safetensors   networks, optimizers and step (and .previous)
+networks.safetensors     the trained networks
+scores.json              metrics
+latent_names.json        what the user calls latents: {"3": "x position"}
+results/                 what studies keep of the run (studies/_ledger.py)
+figures/                 pictures
+"""
+
+import json
+import os
+import platform
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from unweave.runs import config as settings_of_run
+from unweave.files import tensor_files
+from unweave.runs.config import Train
+from unweave.data import DataSummary
+from unweave.errors import ConfigError, DataError
+from unweave.files.writing import write_atomically
+from unweave.networks import Networks
+
+FORMAT = 1
+LONGEST_NAME = 60  # characters that still fit beside a picture
+
+
+class RunFolder:
+    """Every read and write of a run's files."""
+
+    def __init__(self, path: str | Path):
+        self.path = Path(path)
+        self.config_file = self.path / "config.json"
+        self.status_file = self.path / "status.json"
+        self.record_file = self.path / "record.jsonl"
+        self.checkpoint_file = self.path / "checkpoint.safetensors"
+        self.previous_checkpoint_file = self.path / "checkpoint.previous.safetensors"
+        self.networks_file = self.path / "networks.safetensors"
+        self.scores_file = self.path / "scores.json"
+        self.latent_names_file = self.path / "latent_names.json"
+        self.figures = self.path / "figures"
+
+    def exists(self) -> bool:
+        return self.config_file.is_file()
+
+    def create(self, config: Train, summary: DataSummary) -> None:
+        """Make the folder and write the settings, unless another run is there."""
+        if self.exists():
+            raise ConfigError(
+                f"{self.path} already holds a run ({self.status()['state']}). Continue it with "
+                f"`unweave resume {self.path}`, or name another folder with --out."
+            )
+        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+            raise ConfigError(f"{self.path} exists and is not empty; name another with --out")
+        try:
+            self.figures.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise DataError(f"cannot make {self.path}: {error.strerror or error}") from error
+        self.write_config(config, summary)
+
+    def write_config(self, config: Train, summary: DataSummary) -> None:
+        content = {
+            "format": FORMAT,
+            "settings": settings_of_run.to_json(config),
+            "image_shape": list(summary.image_shape),
+            "rows": summary.rows,
+            "column_sizes": dict(summary.column_sizes),
+            "versions": versions(),
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        }
+        write_atomically(self.config_file, json.dumps(content, indent=2) + "\n")
+
+    def read_config(self) -> tuple[Train, DataSummary]:
+        """Return the settings and the sizes of the data."""
+        if not self.exists():
+            raise DataError(f"{self.path} is not a run folder: it has no config.json")
+        content = read_json(self.config_file)
+        if not isinstance(content, dict) or content.get("format") != FORMAT:
+            found = content.get("format") if isinstance(content, dict) else content
+            raise DataError(f"{self.config_file}: expected format {FORMAT}, found {found!r}")
+        shape = content.get("image_shape")
+        if not (isinstance(shape, list) and len(shape) == 3 and all(type(n) is int for n in shape)):
+            raise DataError(f"{self.config_file}: expected image_shape of 3 numbers, found {shape}")
+        config = settings_of_run.from_json(content.get("settings"))
+        rows, sizes = content.get("rows", 0), content.get("column_sizes", {})
+        if type(rows) is not int or not isinstance(sizes, dict):
+            raise DataError(f"{self.config_file}: rows and column_sizes are damaged")
+        return config, DataSummary((shape[0], shape[1], shape[2]), rows, sizes)
+
+    def status(self) -> dict[str, Any]:
+        """Return the state and what belongs to it."""
+        if not self.status_file.is_file():
+            return {"state": "new"}
+        content = read_json(self.status_file)
+        if not isinstance(content, dict) or "state" not in content:
+            raise DataError(f"{self.status_file}: expected a state, found {content!r}")
+        return content
+
+    def set_status(self, state: str, **facts: Any) -> None:
+        content = {"state": state, "pid": os.getpid(), **facts}
+        write_atomically(self.status_file, json.dumps(content) + "\n")
+
+    def record(self) -> Iterator[dict[str, Any]]:
+        """Yield the lines of the record; a last line cut short by a crash is left out."""
+        if not self.record_file.is_file():
+            return
+        with open(self.record_file, encoding="utf-8") as file:
+            for line in file:
+                if line.endswith("\n"):
+                    yield json.loads(line)
+
+    def scores(self) -> dict[str, Any]:
+        """Return the scores by metric, empty if there are none yet."""
+        return read_json(self.scores_file) if self.scores_file.is_file() else {}
+
+    def write_scores(self, scores: dict[str, Any]) -> None:
+        write_atomically(self.scores_file, json.dumps(scores, indent=1) + "\n")
+
+    def latent_names(self) -> dict[int, str]:
+        """Return the names that latents were given, by index."""
+        if not self.latent_names_file.is_file():
+            return {}
+        content = read_json(self.latent_names_file)
+        if not isinstance(content, dict):
+            raise DataError(f"{self.latent_names_file}: expected names by index, found {content!r}")
+        names = {}
+        for index, name in content.items():
+            if not (index.isascii() and index.isdigit()):
+                raise DataError(
+                    f"{self.latent_names_file}: expected the index of a latent, found {index!r}"
+                )
+            names[int(index)] = checked_latent_name(name)
+        return names
+
+    def write_latent_names(self, names: Mapping[int, str]) -> None:
+        content = {str(index): checked_latent_name(names[index]) for index in sorted(names)}
+        text = json.dumps(content, indent=1, ensure_ascii=False)
+        write_atomically(self.latent_names_file, text + "\n")
+
+    def save_networks(self, nets: Networks, step: int) -> None:
+        content = tensor_files.to_bytes(nets.state_dict(), {"step": step})
+        write_atomically(self.networks_file, content)
+
+    def trained_tensors(self) -> tuple[dict[str, Tensor], int]:
+        """Return the newest weights and their step: of the end, or of the last checkpoint."""
+        if self.networks_file.is_file():
+            tensors, facts = tensor_files.read(self.networks_file)
+            return tensors, facts["step"]
+        tensors, facts = self.read_checkpoint()
+        prefix = "networks."
+        weights = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+        return weights, facts["step"]
+
+    def has_checkpoint(self) -> bool:
+        return self.checkpoint_file.is_file() or self.previous_checkpoint_file.is_file()
+
+    def read_checkpoint(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Return the newest checkpoint that is whole; say so if it is not the last one."""
+        problems = []
+        for file in (self.checkpoint_file, self.previous_checkpoint_file):
+            if not file.is_file():
+                continue
+            try:
+                tensors, facts = tensor_files.read(file)
+            except DataError as error:
+                problems.append(str(error))
+                continue
+            if problems:
+                facts["warning"] = f"{problems[0]}; the checkpoint before it is used"
+            return tensors, facts
+        reason = "; ".join(problems) if problems else "it has no checkpoint"
+        raise DataError(f"{self.path} has no networks to load: {reason}")
+
+
+def checked_latent_name(name: Any) -> str:
+    """Return a name without spaces around it, or say why it cannot be one."""
+    if not isinstance(name, str) or not name.strip() or not name.isprintable():
+        raise ConfigError(f"the name of a latent must be one line of text, found {name!r}")
+    if len(name.strip()) > LONGEST_NAME:
+        raise ConfigError(
+            f"the name of a latent may have {LONGEST_NAME} characters, found {len(name.strip())}"
+        )
+    return name.strip()
+
+
+def read_json(path: Path) -> Any:
+    """Return the content of a JSON file, or say what is wrong with it."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise DataError(f"cannot read {path}: {error.strerror or error}") from error
+    except (ValueError, RecursionError) as error:
+        raise DataError(f"{path} is not valid JSON: {error}") from error
+
+
+def versions() -> dict[str, str]:
+    """Return the versions that a reproduction needs."""
+    found = {"python": platform.python_version()}
+    for package in ("unweave", "torch", "numpy", "scikit-learn"):
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found

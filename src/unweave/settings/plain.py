@@ -1,0 +1,133 @@
+"""Settings as plain data and back: frozen dataclasses ↔ what JSON and TOML can hold.
+
+Every message names the setting by its path, such as `method.beta`.
+"""
+
+import dataclasses
+import math
+import types
+import typing
+from typing import Any, Literal, TypeVar, Union
+
+from unweave import catalog
+from unweave.errors import ConfigError
+from unweave.settings.schedules import Schedule
+
+T = TypeVar("T")
+
+
+def to_plain(value: Any) -> Any:
+    """Turn settings into dictionaries, lists, numbers and strings."""
+    if isinstance(value, Schedule):
+        return value.end if value.start == value.end or value.steps == 0 else str(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: to_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, (tuple, list)):
+        return [to_plain(item) for item in value]
+    return value
+
+
+def changed_from_default(settings: Any) -> dict[str, Any]:
+    """Return the fields of a dataclass that differ from their defaults, as plain data."""
+    changed = {}
+    for field in dataclasses.fields(settings):
+        value, default = getattr(settings, field.name), field.default
+        if field.default_factory is not dataclasses.MISSING:
+            default = field.default_factory()
+        if value == default:
+            continue
+        is_nested = dataclasses.is_dataclass(value) and not isinstance(value, Schedule)
+        same_kind = is_nested and type(value) is type(default)
+        changed[field.name] = changed_from_default(value) if same_kind else to_plain(value)
+    return changed
+
+
+def from_plain(kind: type[T], plain: Any, path: str) -> T:
+    """Build settings of a dataclass from plain data; fields left out keep their defaults."""
+    if not isinstance(plain, dict):
+        raise ConfigError(f"{path}: expected a table of settings, found {plain!r}")
+    fields = {f.name: f for f in dataclasses.fields(kind) if f.init}  # type: ignore[arg-type]
+    hints = typing.get_type_hints(kind)
+    values = {}
+    for name, value in plain.items():
+        if name not in fields:
+            raise ConfigError(f"{path}: no setting {name!r}. {catalog.suggestion(name, fields)}")
+        values[name] = _convert(hints[name], value, f"{path}.{name}")
+    for name, field in fields.items():
+        if (
+            name not in values
+            and field.default is dataclasses.MISSING
+            and field.default_factory is dataclasses.MISSING
+        ):
+            raise ConfigError(f"{path}.{name} is missing")
+    try:
+        return kind(**values)
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from error
+
+
+def _convert(kind: Any, value: Any, path: str) -> Any:
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
+    if origin in (Union, types.UnionType):
+        if value is None and type(None) in args:
+            return None
+        return _convert_any([a for a in args if a is not type(None)], value, path)
+    if origin is Literal:
+        if value not in args:
+            choices = [str(a) for a in args]
+            raise ConfigError(f"{path}: {value!r}? {catalog.suggestion(str(value), choices)}")
+        return value
+    if origin is tuple:
+        if not isinstance(value, (list, tuple)):
+            raise ConfigError(f"{path}: expected a list, found {value!r}")
+        if len(args) == 2 and args[1] is Ellipsis:
+            return tuple(_convert(args[0], v, f"{path}[{i}]") for i, v in enumerate(value))
+        if len(value) != len(args):
+            raise ConfigError(f"{path}: expected {len(args)} values, found {value!r}")
+        return tuple(
+            _convert(a, v, f"{path}[{i}]") for i, (a, v) in enumerate(zip(args, value, strict=True))
+        )
+    if kind is Schedule:
+        try:
+            return Schedule.parse(value)
+        except ConfigError as error:
+            raise ConfigError(f"{path}: {error}") from None
+    if dataclasses.is_dataclass(kind):
+        if isinstance(value, typing.cast(type, kind)):
+            return value  # built already, as the entries of a catalog are
+        return from_plain(typing.cast(type, kind), value, path)
+    return _convert_simple(kind, value, path)
+
+
+def _convert_any(kinds: list[Any], value: Any, path: str) -> Any:
+    """Convert to the first kind that takes the value."""
+    for kind in kinds[:-1]:
+        try:
+            return _convert(kind, value, path)
+        except ConfigError:
+            continue  # the last kind's message is the one shown
+    return _convert(kinds[-1], value, path)
+
+
+def _convert_simple(kind: Any, value: Any, path: str) -> Any:
+    wrong = ConfigError(
+        f"{path}: expected {_NAMES.get(kind, kind)}, found {value!r} ({type(value).__name__})"
+    )
+    if kind is bool or kind is str:
+        if isinstance(value, kind):
+            return value
+        raise wrong
+    if kind is int:
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value // 1:
+            raise wrong
+        return int(value)
+    if kind is float:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise wrong
+        if not math.isfinite(value):
+            raise ConfigError(f"{path}: expected a finite number, found {value!r}")
+        return float(value)
+    raise wrong
+
+
+_NAMES = {int: "a whole number", float: "a number", bool: "true or false", str: "text"}

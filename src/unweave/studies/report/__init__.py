@@ -1,0 +1,1 @@
+"""What a study found: its table, statistics, plots and report."""

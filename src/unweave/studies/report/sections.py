@@ -1,0 +1,343 @@
+"""The sections of a study's report, each a generator of blocks."""
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from unweave import catalog
+from unweave.runs.folder import RunFolder, versions
+from unweave.studies.define.expansion import Plan
+from unweave.studies.report import plots
+from unweave.studies.report.pages import Block, Cells, Code, Heading, Picture, Text, picture_of
+from unweave.studies.report.statistics import (
+    Comparison,
+    compare,
+    median_interval,
+    rank_agreement,
+    variance_explained,
+)
+from unweave.studies.report.table import StudyTable
+from unweave.studies.run.ledger import Ledger
+from unweave.studies.run.progress import in_words
+from unweave.views import rank_correlation
+
+MOST_PAIRS = 28
+"""With more arms than give so many pairs, each method is compared by its best arm only."""
+
+
+def what_was_run(plan: Plan, ledger: Ledger, table: StudyTable, command: str) -> Iterator[Block]:
+    """Say what the study asked and what it cost."""
+    study = plan.study
+    if study.notes:
+        yield Text(study.notes.strip())
+    states = [row["state"] for row in table.rows]
+    counts = ", ".join(
+        f"{states.count(s)} {s}" for s in ("done", "failed", "missing") if s in states
+    )
+    train, score, processor = (
+        float(np.nansum(table.column(name)))
+        for name in ("train_seconds", "score_seconds", "train_cpu_seconds")
+    )
+    budget = study.budget
+    yield Text(
+        f"{len(table)} runs ({counts}) on {', '.join(study.data)}: {len(study.seeds)} seeds, "
+        f"{budget.steps:,} steps of {budget.batch_size} images unless a setting says otherwise; "
+        f"scored with preset {study.preset}. Together they took "
+        f"{in_words(train + score)} of one worker, of which scoring {in_words(score)}; training "
+        f"was {in_words(processor)} of processor time."
+    )
+    if study.full_size:
+        yield Text(f"Full size: {study.full_size.strip()}")
+    used = next((r for run in plan.runs if (r := ledger.result(run.run_id))), None)
+    said = ", ".join(f"{k} {v}" for k, v in (used or {"versions": versions()})["versions"].items())
+    if command:
+        yield Code(command)
+    yield Text(f"Versions: {said}. Intervals are 95 % bootstrap intervals of medians over seeds.")
+
+
+def medians(plan: Plan, done: StudyTable) -> Iterator[Block]:
+    """Give the median of each arm, and of each method."""
+    yield Heading("Medians by arm")
+    columns = [m for m in plan.metrics if np.isfinite(done.column(m)).any()]
+    extra = [c for c in ("elbo", "active_dimensions") if _has(done, c)]
+    lines = []
+    for arm, rows in done.arms().items():
+        cells = [arm, str(len(rows))]
+        cells += [_shown(rows.column(m)) for m in columns]
+        cells += [_middle(rows.column(c)) for c in extra]
+        lines.append(cells)
+    yield Cells(["arm", "seeds", *columns, *(c.replace("_", " ") for c in extra)], lines)
+    methods = list(dict.fromkeys(row["method"] for row in done.rows))
+    if len(methods) < len(done.arms()):
+        yield Text("Over all settings of a method:")
+        parts = {method: done.where(method=method) for method in methods}
+        yield Cells(
+            ["method", "runs", *columns],
+            [
+                [method, str(len(rows)), *(_shown(rows.column(m)) for m in columns)]
+                for method, rows in parts.items()
+            ],
+        )
+    if max(len(rows) for rows in done.arms().values()) < 5:
+        yield Text("With fewer than five seeds these intervals are too narrow.")
+
+
+def _has(table: StudyTable, column: str) -> bool:
+    return bool(np.isfinite(table.column(column)).any())
+
+
+def _shown(values: Any) -> str:
+    found = median_interval(values)
+    return "–" if found.count == 0 else str(found)
+
+
+def _middle(values: Any) -> str:
+    good = values[np.isfinite(values)]
+    return "–" if len(good) == 0 else f"{np.median(good):.4g}"
+
+
+def beside_published(plan: Plan, done: StudyTable) -> Iterator[Block]:
+    """Put published numbers beside ours."""
+    if not plan.study.published:
+        return
+    yield Heading("Beside published numbers")
+    lines = []
+    for entry in plan.study.published:
+        settings = {key.removeprefix("method."): value for key, value in entry.settings.items()}
+        ours = done.where(method=entry.method, **settings)
+        spread = "" if entry.spread is None else f" ± {entry.spread:g}"
+        said = ", ".join(f"{k} {v}" for k, v in settings.items())
+        lines.append(
+            [
+                f"{entry.method}, {said}" if said else entry.method,
+                entry.metric,
+                f"{entry.value:g}{spread}",
+                _shown(ours.column(entry.metric)) if len(ours) else "not run",
+                entry.source + (f"; {entry.note}" if entry.note else ""),
+            ]
+        )
+    yield Cells(["method", "metric", "published", "ours", "source"], lines)
+    yield Text(
+        "Budgets and protocols differ, as the sources and the full size above say: compare "
+        "orders, not digits."
+    )
+
+
+def by_seed(rows: StudyTable, metric: str) -> dict[int, float]:
+    """Return the scores of an arm by seed."""
+    return {row["seed"]: row[metric] for row in rows.rows if row.get(metric) is not None}
+
+
+def comparisons(done: StudyTable, metric: str, source: str) -> Iterator[Block]:
+    """Compare arms seed by seed."""
+    better = _higher_is_better(metric)
+    arms = {arm: by_seed(rows, metric) for arm, rows in done.arms().items()}
+    arms = {arm: scores for arm, scores in arms.items() if scores}
+    note = ""
+    if len(arms) * (len(arms) - 1) // 2 > MOST_PAIRS:
+        best: dict[str, str] = {}
+        by_median = sorted(arms, key=lambda arm: np.median([*arms[arm].values()]), reverse=better)
+        methods = {arm: rows.rows[0]["method"] for arm, rows in done.arms().items()}
+        for arm in by_median:
+            best.setdefault(methods[arm], arm)
+        arms = {arm: arms[arm] for arm in best.values()}
+        note = (
+            " Each method is there with its best arm, chosen by these same scores, which "
+            "favours methods with many arms."
+        )
+    found = compare(arms, higher_is_better=better)
+    if not found:
+        return
+    yield Heading(f"Comparisons on {source}, seed by seed")
+    yield Cells(
+        [
+            "first − second",
+            f"difference of {metric}",
+            "first beats",
+            "p",
+            "seeds needed",
+            "told apart",
+        ],
+        [_comparison_line(c) for c in found],
+    )
+    count = max(c.difference.count for c in found)
+    smallest = 2 / 2**count
+    yield Text(
+        f"p: sign-flip test of the differences, corrected for {len(found)} comparisons (Holm). "
+        f"With {count} seeds the smallest uncorrected p is {smallest:.2g}"
+        + (", so nothing can be told apart at the 5 % level. " if smallest > 0.05 else ". ")
+        + "Seeds needed: for 4 chances of 5 to tell the two apart with a paired t-test, if the "
+        "differences are as seen here." + note
+    )
+
+
+def _comparison_line(found: Comparison) -> list[str]:
+    needed = "too many" if math.isinf(found.seeds_needed) else f"{found.seeds_needed:,.0f}"
+    return [
+        f"{found.first} − {found.second}",
+        str(found.difference),
+        f"{100 * found.beats:.0f} %",
+        f"{found.adjusted:.2g}",
+        needed,
+        "yes" if found.is_told_apart else "no",
+    ]
+
+
+def variance(done: StudyTable, published: Mapping[str, tuple[float, float]]) -> Iterator[Block]:
+    """Say how much method, setting and seed explain."""
+    arms, methods = [r["arm"] for r in done.rows], [r["method"] for r in done.rows]
+    if len(set(arms)) < 2:
+        return
+    shares = {m: variance_explained(done.column(m), methods, arms) for m in done.metrics}
+    known = {metric: share for metric, share in shares.items() if share is not None}
+    if not known:
+        return
+    yield Heading("Where the variance comes from")
+    yield Cells(
+        ["metric", "method", "setting", "seed", "method, adjusted", "setting, adjusted", "runs"],
+        [
+            [
+                metric,
+                f"{100 * share.method:.0f} %",
+                f"{100 * share.setting:.0f} %",
+                f"{100 * share.seed:.0f} %",
+                _percent(share.method_adjusted),
+                _percent(share.setting_adjusted),
+                str(share.runs),
+            ]
+            for metric, share in known.items()
+        ],
+    )
+    if published:
+        lines = []
+        for metric, (method, both) in published.items():
+            share = known.get(metric)
+            ours = ["–", "–"]
+            if share is not None:
+                ours = [_percent(share.method), _percent(share.method + share.setting)]
+            lines.append([metric, _percent(method), ours[0], _percent(both), ours[1]])
+        both_ways = ["method, published", "ours", "method × setting, published", "ours"]
+        yield Cells(["metric", *both_ways], lines)
+    yield picture_of(plots.variance_bars(known), "variance", "Variance explained")
+    yield Text(
+        "Setting: what the settings add within methods. Adjusted shares take off what group "
+        "means explain of pure noise."
+    )
+
+
+def _percent(share: float) -> str:
+    return "–" if math.isnan(share) else f"{100 * share:.0f} %"
+
+
+def agreement(done: StudyTable) -> Iterator[Block]:
+    """Show how far metrics rank the runs alike, all turned so that higher is better."""
+    columns = {
+        metric: done.column(metric) * (1 if _higher_is_better(metric) else -1)
+        for metric in done.metrics
+    }
+    if _has(done, "elbo"):
+        columns["elbo"] = done.column("elbo")
+    names, matrix = rank_agreement(columns)
+    if len(names) < 2:
+        return
+    yield Heading("Do the metrics agree?")
+    figure = plots.agreement_map(names, matrix)
+    caption = "Rank correlation between scores, over all runs"
+    if not all(map(_higher_is_better, done.metrics)):
+        caption += "; all are turned so that higher is better"
+    yield picture_of(figure, "agreement", caption)
+
+
+def _higher_is_better(metric: str) -> bool:
+    return bool(catalog.load("unweave.metrics", metric, "metric").HIGHER_IS_BETTER)
+
+
+def trade_offs(plan: Plan, done: StudyTable, metric: str) -> Iterator[Block]:
+    """Draw the metric against the evidence bound, and over β and latent size."""
+    numeric = [
+        setting
+        for setting in done.settings
+        if len({r[setting] for r in done.rows if isinstance(r.get(setting), (int, float))}) > 1
+    ]
+    if numeric and _has(done, "elbo"):
+        yield Heading("Trade-off")
+        for setting in numeric:
+            figure = plots.trade_off(done, setting, metric)
+            caption = f"{metric} against the evidence bound, along {setting}"
+            yield picture_of(figure, f"trade-off-{setting.replace('.', '-')}", caption)
+    if {"beta", "latent_dim"} <= set(numeric):
+        yield Heading("β and latent size")
+        for method in dict.fromkeys(row["method"] for row in done.rows):
+            rows = done.where(method=method)
+            if len({row["beta"] for row in rows.rows}) > 1:
+                pixels = int(np.prod(plan.data[rows.rows[0]["data"]].image_shape))
+                figure = plots.setting_map(rows, metric, pixels)
+                caption = f"{method}: median {metric} over β and latent size"
+                yield picture_of(figure, f"map-{method}", caption)
+
+
+def choosing(
+    done: StudyTable, chosen: Mapping[str, Mapping[str, float]], metric: str
+) -> Iterator[Block]:
+    """Say what label-free scores would have chosen."""
+    if not any(chosen.values()):
+        return
+    yield Heading("Choosing without labels")
+    lines = []
+    pictures = []
+    truth = {row["run"]: row.get(metric) for row in done.rows}
+    for name, scores in chosen.items():
+        if len(scores) < 3:
+            continue
+        rows = [row for row in done.rows if row["run"] in scores]
+        free = np.array([scores[row["run"]] for row in rows])
+        cells = [name, str(len(rows))]
+        for column in done.metrics:
+            true = np.array([np.nan if r[column] is None else r[column] for r in rows])
+            value = rank_correlation(free, true)
+            cells.append("–" if math.isnan(value) else f"{value:.2f}")
+        best = max(rows, key=lambda row: scores[row["run"]])
+        lines.append([*cells, f"{best['arm']}, seed {best['seed']}"])
+        known = {run: value for run, value in truth.items() if value is not None}
+        figure = plots.selection_scatter(scores, known, name, metric)
+        pictures.append(picture_of(figure, f"selection-{name}", f"{name} against {metric}"))
+    if not lines:
+        yield Text("Too few runs with decoders to rank.")
+        return
+    header = ["score without labels", "runs", *(f"ρ with {m}" for m in done.metrics), "its choice"]
+    yield Cells(header, lines)
+    yield Text(
+        "ρ: Spearman's rank correlation with the true score. udr compares a run with the other "
+        "seeds of its arm, model_centrality with runs of all arms: of many runs those at even "
+        "distances, as each pair costs an encoding."
+    )
+    yield from pictures
+
+
+def traversals(ledger: Ledger, done: StudyTable, metric: str) -> Iterator[Block]:
+    """Show the run in the middle of each arm, not the best one."""
+    shown = 0
+    for arm, rows in done.arms().items():
+        scored = [row for row in rows.rows if row.get(metric) is not None]
+        scored.sort(key=lambda row: row[metric])
+        middle = scored[(len(scored) - 1) // 2] if scored else rows.rows[0]
+        file = RunFolder(ledger.run_path(middle["run"])).figures / "traversals.png"
+        if not file.is_file() or shown == 12:
+            continue
+        if shown == 0:
+            yield Heading("Traversals of the median run of each arm")
+        shown += 1
+        said = "" if middle.get(metric) is None else f", {metric} {middle[metric]:.3f}"
+        name = "traversals-" + "".join(c if c.isalnum() else "-" for c in arm)
+        yield Picture(name, file.read_bytes(), f"{arm}, seed {middle['seed']}{said}")
+
+
+def failures(table: StudyTable) -> Iterator[Block]:
+    """List the runs that failed."""
+    failed = [row for row in table.rows if row["state"] == "failed"]
+    if failed:
+        yield Heading("Failed runs")
+        lines = [[row["arm"], str(row["seed"]), str(row["error"])] for row in failed[:50]]
+        yield Cells(["arm", "seed", "error"], lines)

@@ -1,0 +1,194 @@
+"""Choose among runs without labels: UDR within arms, ModelCentrality across them.
+
+UDR: S. Duan et al., ICLR 2020, arXiv:1905.12614; see `metrics/udr.py`. A run is
+compared with the other seeds of its arm.
+
+ModelCentrality: Z. Lin et al., "InfoGAN-CR and ModelCentrality", ICML 2020,
+arXiv:1906.06034. Model j draws groups of images that share one dimension of its
+code; A_ij is the FactorVAE score that the encoder of model i reaches on them:
+
+    B = (A + Aᵀ) / 2,    score_i = mean over j ≠ i of B_ij
+
+Models that disentangle alike agree; each that fails does so in its own way.
+
+Differs from the paper: groups are fewer and smaller by default, since every pair
+of models costs an encoding (paper: 100 groups of 100 images per dimension); codes
+that hardly vary (deviation < 0.05) cast no vote.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from unweave import metrics, runs
+from unweave.errors import DataError
+from unweave.runs.run import Run
+from unweave.studies.define.expansion import Plan
+from unweave.studies.run.ledger import Ledger
+
+Numbers = NDArray[np.float64]
+
+UDR_ROWS = 1_000
+DEAD = 0.05  # deviation below which a code casts no vote, as in the FactorVAE score
+
+
+class Model(Protocol):
+    """What ModelCentrality asks of a model."""
+
+    @property
+    def latent_dim(self) -> int: ...
+    def encode(self, images: Any) -> NDArray[Any]: ...
+    def decode(self, codes: Any) -> NDArray[Any]: ...
+    def prior(self, count: int, rng: np.random.Generator) -> NDArray[Any]:
+        """Draw codes to generate from."""
+        ...
+
+
+@dataclass(frozen=True)
+class RunModel:
+    """A run as a model."""
+
+    run: Run
+
+    @property
+    def latent_dim(self) -> int:
+        return self.run.latent_dim
+
+    def encode(self, images: Any) -> NDArray[Any]:
+        return self.run.encode(images)
+
+    def decode(self, codes: Any) -> NDArray[Any]:
+        return self.run.decode(codes)
+
+    def prior(self, count: int, rng: np.random.Generator) -> NDArray[Any]:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(rng.integers(2**63)))
+            drawn = self.run.config.method.sample_prior(self.run.nets, count)
+        return drawn.detach().cpu().numpy()
+
+
+@dataclass(frozen=True)
+class Centrality:
+    """How central each model is among the others."""
+
+    scores: Numbers
+    agreement: Numbers
+    """B, symmetric: (model, model)."""
+
+    @property
+    def chosen(self) -> int:
+        """Return the model that agrees with the others most."""
+        return int(self.scores.argmax())
+
+
+def model_centrality(
+    models: Sequence[Model], *, groups: int = 20, size: int = 32, seed: int = 0
+) -> Centrality:
+    """Score how central each model is; `groups` of `size` images per dimension of a code."""
+    if len(models) < 2:
+        raise DataError(
+            f"model_centrality compares models and needs 2 or more; {len(models)} given"
+        )
+    if groups < 1 or size < 2:
+        raise DataError(f"expected 1 group of 2 images or more, found {groups} of {size}")
+    count = len(models)
+    reached = np.ones((count, count))
+    for j, generator in enumerate(models):
+        rng = np.random.default_rng((seed, j))
+        free = generator.decode(generator.prior(groups * size, rng))
+        shared = generator.decode(_alike(generator, groups, size, rng))
+        for i, model in enumerate(models):
+            if i != j:
+                codes = model.encode(shared).reshape(generator.latent_dim, groups, size, -1)
+                reached[i, j] = vote_score(codes, model.encode(free))
+    agreement = (reached + reached.T) / 2
+    others = agreement.sum(axis=1) - agreement.diagonal()
+    return Centrality(others / (count - 1), agreement)
+
+
+def _alike(model: Model, groups: int, size: int, rng: np.random.Generator) -> NDArray[Any]:
+    """Draw codes, group by group, that share one dimension; dimensions in order."""
+    dims = model.latent_dim
+    codes = model.prior(dims * groups * size, rng).reshape(dims, groups, size, dims)
+    for k in range(dims):
+        codes[k, :, :, k] = codes[k, :, :1, k]
+    return codes.reshape(-1, dims)
+
+
+def vote_score(codes: Numbers, free: Numbers) -> float:
+    """Return the FactorVAE score of codes (shared dimension, group, image, code).
+
+    The code that varies least within a group votes for the dimension that is shared;
+    `free` are codes of images that share nothing.
+    """
+    deviation = free.std(axis=0)
+    alive = deviation >= DEAD
+    if not alive.any():
+        return 0.0
+    spread = codes[..., alive].std(axis=2) / deviation[alive]
+    winners = spread.argmin(axis=-1)  # (shared dimension, group)
+    votes = np.zeros((int(alive.sum()), len(codes)))
+    for k, of_groups in enumerate(winners):
+        np.add.at(votes[:, k], of_groups, 1)
+    return float(votes.max(axis=1).sum() / votes.sum())
+
+
+def select(
+    plan: Plan,
+    ledger: Ledger,
+    *,
+    most_models: int = 24,
+    groups: int = 20,
+    size: int = 32,
+) -> dict[str, dict[str, float]]:
+    """Return the label-free scores of finished runs: {"udr": {run: …}, "model_centrality": …}.
+
+    ModelCentrality costs an encoding per pair of runs; of more than `most_models` runs
+    on a data set, so many are taken at even distances.
+    """
+    found: dict[str, dict[str, float]] = {"udr": {}, "model_centrality": {}}
+    done = [
+        run
+        for run in plan.runs
+        if ledger.is_done(run.run_id)
+        and run.config.method.has_encoder
+        and run.config.method.has_decoder
+        and run.config.method.players
+    ]
+    for source, data in plan.data.items():
+        here = [run for run in done if run.config.data == source]
+        rows = np.random.default_rng(0).permutation(len(data))[:UDR_ROWS]
+        images = data.images(np.sort(rows))
+        arms: dict[str, list[Any]] = {}
+        for run in here:
+            arms.setdefault(run.arm, []).append(run)
+        for alike in arms.values():
+            if len(alike) >= 2:
+                found["udr"] |= _udr_of_arm([run.run_id for run in alike], ledger, images)
+        step = max(len(here) / most_models, 1.0)
+        taken = [here[int(i * step)] for i in range(min(len(here), most_models))]
+        if len(taken) >= 2:
+            models = [RunModel(runs.load(ledger.run_path(r.run_id), data=data)) for r in taken]
+            central = model_centrality(models, groups=groups, size=size)
+            names = [run.run_id for run in taken]
+            found["model_centrality"] |= dict(zip(names, central.scores.tolist(), strict=True))
+    return found
+
+
+def _udr_of_arm(run_ids: list[str], ledger: Ledger, images: NDArray[Any]) -> dict[str, float]:
+    codes, kls = [], []
+    for run_id in run_ids:
+        run = runs.load(ledger.run_path(run_id))
+        posterior = run.posterior(images)
+        codes.append(run.encode(images))
+        if posterior is not None:
+            mean, logvar = posterior
+            kls.append(0.5 * (mean**2 + np.exp(logvar) - 1 - logvar).mean(axis=0))
+    given = kls if len(kls) == len(codes) else None
+    score = metrics.udr(codes, kls=given)
+    per_model = score.details["score_per_model"]
+    return dict(zip(run_ids, map(float, per_model), strict=True))

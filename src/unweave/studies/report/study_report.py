@@ -1,0 +1,88 @@
+"""The report of a study: what was asked, what was run, what holds."""
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from unweave.files.writing import write_atomically
+from unweave.studies.define.expansion import Plan
+from unweave.studies.report import plots, sections
+from unweave.studies.report.pages import (
+    Block,
+    Heading,
+    Text,
+    picture_of,
+    write_html,
+    write_markdown,
+)
+from unweave.studies.report.selection import select
+from unweave.studies.report.table import StudyTable, make_table
+from unweave.studies.run.ledger import Ledger
+
+
+def write_report(
+    plan: Plan,
+    ledger: Ledger,
+    path: Path | None = None,
+    *,
+    with_selection: bool = True,
+    most_models: int = 24,
+    command: str = "",
+) -> Path:
+    """Write the report as .html (one file) or .md (with a folder of pictures)."""
+    folder = ledger.study_folder(plan.study.name)
+    table = make_table(plan, ledger)
+    table.to_csv(folder / "table.csv")
+    chosen = _selection(plan, ledger, folder, most_models) if with_selection else {}
+    path = path or folder / "report.html"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    title = plan.study.title or f"Study {plan.study.name}"
+    blocks = list(blocks_of(plan, ledger, table, chosen, command))
+    (write_markdown if path.suffix == ".md" else write_html)(path, title, blocks)
+    return path
+
+
+def _selection(
+    plan: Plan, ledger: Ledger, folder: Path, most_models: int
+) -> dict[str, dict[str, float]]:
+    """Return label-free scores, kept in a file until more runs are done."""
+    file = folder / "selection.json"
+    done = sorted(run.run_id for run in plan.runs if ledger.is_done(run.run_id))
+    key = {"runs": done, "most_models": most_models}
+    if file.is_file():
+        stored = json.loads(file.read_text(encoding="utf-8"))
+        if stored["key"] == key:
+            kept: dict[str, dict[str, float]] = stored["scores"]
+            return kept
+    scores = select(plan, ledger, most_models=most_models)
+    write_atomically(file, json.dumps({"key": key, "scores": scores}) + "\n")
+    return scores
+
+
+def blocks_of(
+    plan: Plan,
+    ledger: Ledger,
+    table: StudyTable,
+    chosen: Mapping[str, Mapping[str, float]],
+    command: str = "",
+) -> Iterator[Block]:
+    """Yield the report piece by piece."""
+    done = table.done
+    yield from sections.what_was_run(plan, ledger, table, command)
+    if len(done) == 0:
+        yield Text("No run is finished yet.")
+        return
+    metric = plan.study.main_metric or plan.metrics[0]
+    yield from sections.medians(plan, done)
+    yield from sections.beside_published(plan, done)
+    for source in dict.fromkeys(row["data"] for row in done.rows):
+        yield from sections.comparisons(done.where(data=source), metric, source)
+    yield Heading("Seeds")
+    figure = plots.seed_distributions(done, metric)
+    yield picture_of(figure, "seeds", f"{metric} of every run, by arm")
+    yield from sections.variance(done, plan.study.published_variance)
+    yield from sections.agreement(done)
+    yield from sections.trade_offs(plan, done, metric)
+    yield from sections.choosing(done, chosen, metric)
+    yield from sections.traversals(ledger, done, metric)
+    yield from sections.failures(table)

@@ -1,0 +1,145 @@
+"""The tidy table of a study: one row per run, one column per setting, score and figure."""
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unweave.errors import ConfigError
+from unweave.files.writing import write_atomically
+from unweave.settings.plain import to_plain
+from unweave.studies.define.expansion import Plan, short
+from unweave.studies.run.ledger import Ledger
+
+
+@dataclass(frozen=True)
+class StudyTable:
+    """Rows of plain values; what a run does not have is None."""
+
+    rows: list[dict[str, Any]]
+    settings: list[str]
+    """Columns that the study varies."""
+    metrics: list[str]
+    """Columns of scores."""
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def done(self) -> "StudyTable":
+        """Return the rows of finished runs."""
+        kept = [row for row in self.rows if row["state"] == "done"]
+        return StudyTable(kept, self.settings, self.metrics)
+
+    def where(self, **values: Any) -> "StudyTable":
+        """Return the rows that have these values."""
+        kept = [row for row in self.rows if all(row.get(k) == v for k, v in values.items())]
+        return StudyTable(kept, self.settings, self.metrics)
+
+    def column(self, name: str) -> np.ndarray:
+        """Return a column of numbers; NaN where there is none."""
+        return np.array(
+            [np.nan if row.get(name) is None else float(row[name]) for row in self.rows]
+        )
+
+    def arms(self) -> dict[str, "StudyTable"]:
+        """Return the rows by arm: runs that differ by their seed only."""
+        groups: dict[str, list[dict[str, Any]]] = {}
+        for row in self.rows:
+            groups.setdefault(row["arm"], []).append(row)
+        return {arm: StudyTable(rows, self.settings, self.metrics) for arm, rows in groups.items()}
+
+    def to_csv(self, path: Path) -> None:
+        """Write the table with a header."""
+        text = io.StringIO()
+        writer = csv.DictWriter(text, fieldnames=self._columns(), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(self.rows)
+        write_atomically(path, text.getvalue())
+
+    def to_parquet(self, path: Path) -> None:
+        """Write the table as a Parquet file (needs unweave[table])."""
+        try:
+            import pyarrow
+            import pyarrow.parquet
+        except ImportError:
+            raise ConfigError(
+                "a Parquet file needs pyarrow: pip install 'unweave[table]'"
+            ) from None
+        columns = {name: [row.get(name) for row in self.rows] for name in self._columns()}
+        pyarrow.parquet.write_table(pyarrow.table(columns), path)
+
+    def write(self, path: str | Path) -> Path:
+        """Write the table in the format that the file's ending names."""
+        path = Path(path)
+        if path.suffix not in (".csv", ".parquet"):
+            raise ConfigError(f"{path}: expected a file ending in .csv or .parquet")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        (self.to_csv if path.suffix == ".csv" else self.to_parquet)(path)
+        return path
+
+    def _columns(self) -> list[str]:
+        return list(dict.fromkeys(name for row in self.rows for name in row))
+
+
+def make_table(plan: Plan, ledger: Ledger) -> StudyTable:
+    """Gather the results of a study's runs, also of those that are missing."""
+    varied = list(dict.fromkeys(path for run in plan.runs for path in run.varied))
+    varied = [path for path in varied if path != "data"]
+    terms: dict[str, None] = {}
+    rows = []
+    for run in plan.runs:
+        result = ledger.result(run.run_id)
+        failure = None if result is not None else ledger.failure(run.run_id)
+        state = "done" if result else "failed" if failure else "missing"
+        row: dict[str, Any] = {
+            "run": run.run_id,
+            "method": run.method,
+            "arm": run.arm,
+            "data": run.config.data,
+            "seed": run.config.seed,
+        }
+        for path in varied:
+            row[short(path)] = _simple(run.varied.get(path))
+        row |= {"steps": run.config.steps, "batch_size": run.config.batch_size, "state": state}
+        found = result or {}
+        row |= {name: found.get("scores", {}).get(name) for name in plan.metrics}
+        terms |= dict.fromkeys(found.get("terms", {}))
+        row |= found.get("terms", {})
+        row["active_dimensions"] = found.get("diagnostics", {}).get("active_dimensions")
+        for name in (
+            "parameters",
+            "train_seconds",
+            "train_cpu_seconds",
+            "score_seconds",
+            "peak_megabytes",
+        ):
+            row[name] = found.get(name)
+        row["images_per_second"] = _rate(found, run.config.batch_size)
+        row["error"] = None if failure is None else failure["message"]
+        rows.append(row)
+    return StudyTable(rows, [short(path) for path in varied], list(plan.metrics))
+
+
+def _simple(value: Any) -> Any:
+    """Return a value a cell can hold."""
+    plain = to_plain(value)
+    return plain if plain is None or isinstance(plain, (int, float, str, bool)) else str(plain)
+
+
+def _rate(result: dict[str, Any], batch_size: int) -> float | None:
+    seconds, steps = result.get("train_seconds"), result.get("steps_trained_here")
+    return batch_size * steps / seconds if seconds and steps else None
+
+
+def in_columns(lines: Sequence[Sequence[str]]) -> str:
+    """Lay out lines of cells as plain text."""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in lines
+    )

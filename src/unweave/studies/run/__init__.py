@@ -1,0 +1,1 @@
+"""A study run to its end: claims, workers, results kept as files."""

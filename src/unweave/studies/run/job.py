@@ -1,0 +1,169 @@
+"""One run of a study: trained or continued, scored, its result written exactly once.
+
+The same function works in the local runner's processes and in Ray's.
+"""
+
+import functools
+import shutil
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from unweave import runs, workflows
+from unweave.data import DataOptions, FactorImages, load_data
+from unweave.errors import ConfigError, UnweaveError
+from unweave.evaluation.encode import encode_run
+from unweave.evaluation.score import PRESETS
+from unweave.runs import config as settings_of_run
+from unweave.runs.config import Machine, Train
+from unweave.runs.folder import RunFolder, versions
+from unweave.runs.run import Run
+from unweave.studies.run.attempt import Heartbeat, Outcome, perform
+from unweave.studies.run.ledger import Ledger, Scoring, now
+from unweave.training import loop
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a worker has to know of a run."""
+
+    run_id: str
+    root: str
+    """Folder of the runs."""
+    settings: dict[str, Any]
+    scoring: Scoring
+    machine: Machine
+    longest_seconds: float | None = None
+    keeps_checkpoints: bool = False
+
+    @property
+    def source(self) -> str:
+        """Return the name of the data set, by which it is shared."""
+        name: str = self.settings["data"]
+        return name
+
+
+def run_job(job: Job, data: FactorImages | None = None) -> Outcome:
+    """Train and score one run of a study."""
+    ledger = Ledger(job.root, job.scoring.key)
+    return perform(ledger, job.run_id, lambda heartbeat: _compute(job, ledger, heartbeat, data))
+
+
+class _Progress(loop.Watcher):
+    """Tells the heartbeat how far a run is, and stops one that takes too long."""
+
+    def __init__(self, heartbeat: Heartbeat, longest_seconds: float | None):
+        self.heartbeat, self.longest = heartbeat, longest_seconds
+        self.began = time.monotonic()
+        self.first_step = 0
+
+    def started(self, run: Run, first_step: int) -> None:
+        self.first_step = first_step
+        self.heartbeat.facts = {"phase": "training", "step": first_step, "steps": run.config.steps}
+
+    def stepped(self, step: int) -> None:
+        self.heartbeat.facts["step"] = step
+        if self.longest is not None and time.monotonic() - self.began > self.longest:
+            raise UnweaveError(
+                f"stopped at step {step} after {self.longest / 60:g} minutes, the longest time of "
+                f"a run in this study (budget.minutes_per_run)"
+            )
+
+
+def _compute(
+    job: Job, ledger: Ledger, heartbeat: Heartbeat, data: FactorImages | None
+) -> dict[str, Any]:
+    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+    config = settings_of_run.from_json(job.settings)
+    data = data or open_data(config.data, config.data_options)
+    watcher = _Progress(heartbeat, job.longest_seconds)
+    began, cpu_began = time.monotonic(), time.process_time()
+    with threadpool_limits(job.machine.threads):
+        run = _trained(config, data, RunFolder(ledger.run_path(job.run_id)), job.machine, watcher)
+        trained, cpu_trained = time.monotonic(), time.process_time()
+        heartbeat.facts = {"phase": "scoring", "step": config.steps, "steps": config.steps}
+        content = score_run(run, job.scoring)
+    if not job.keeps_checkpoints and run.folder is not None:
+        run.folder.checkpoint_file.unlink(missing_ok=True)
+        run.folder.previous_checkpoint_file.unlink(missing_ok=True)
+    return {
+        "run": job.run_id,
+        "settings": job.settings,
+        "scoring": {"metrics": list(job.scoring.metrics), "preset": job.scoring.preset},
+        **content,
+        "steps_trained_here": config.steps - watcher.first_step if config.method.players else 0,
+        "train_seconds": trained - began,
+        "train_cpu_seconds": cpu_trained - cpu_began,
+        "score_seconds": time.monotonic() - trained,
+        "threads": job.machine.threads,
+        "peak_megabytes": peak_megabytes(),
+        "versions": versions(),
+        "finished": now(),
+    }
+
+
+def _trained(
+    config: Train, data: FactorImages, folder: RunFolder, machine: Machine, watcher: _Progress
+) -> Run:
+    """Return the run at its last step: new, continued, or loaded if it was trained before."""
+    if not folder.exists():
+        _clear_leftovers(folder.path)
+        return loop.start(config, data, folder.path, machine, [watcher])
+    stored, _ = folder.read_config()
+    if settings_of_run.to_json(stored) != settings_of_run.to_json(config):
+        raise ConfigError(
+            f"{folder.path} holds a run of other settings; move it away or study elsewhere (--out)"
+        )
+    if folder.status()["state"] == "done":
+        watcher.first_step = config.steps
+        return runs.load(folder.path, machine.device, data)
+    return loop.resume(folder.path, data, machine, [watcher])
+
+
+def _clear_leftovers(folder: Path) -> None:
+    """Remove the empty folders of a run that was killed before it wrote anything."""
+    if folder.is_dir() and not any(path.is_file() for path in folder.rglob("*")):
+        shutil.rmtree(folder)
+
+
+def score_run(run: Run, scoring: Scoring) -> dict[str, Any]:
+    """Draw and score a trained run; return what a result keeps of that."""
+    workflows.draw_figures(run)
+    size = PRESETS[scoring.preset]
+    encoded = encode_run(run, rows=size.train_rows + size.test_rows)
+    scores = workflows.evaluate(
+        run,
+        list(scoring.metrics),
+        preset=scoring.preset,
+        protocol=scoring.protocol,
+        encoded=encoded,
+    )
+    assert run.folder is not None
+    last = [line for line in run.folder.record() if line.get("kind") == "diagnostics"][-1:]
+    kept = ("active_dimensions", "kl_per_dimension")
+    return {
+        "scores": {name: result.value for name, result in scores.items()},
+        "not_scored": scores.reasons,
+        "terms": encoded.terms,
+        "diagnostics": {name: line[name] for line in last for name in kept if name in line},
+        "parameters": sum(p.numel() for p in run.nets.parameters()),
+    }
+
+
+def peak_megabytes() -> float | None:
+    """Return the most memory this process has had, what it shares with others included."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return None
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (2**20 if sys.platform == "darwin" else 1024)
+
+
+@functools.lru_cache(maxsize=4)
+def open_data(source: str, options: DataOptions) -> FactorImages:
+    """Open a data set once per process; large sets are memory maps that processes share."""
+    return load_data(source, options)

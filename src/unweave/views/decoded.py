@@ -1,0 +1,240 @@
+"""Images of codes: reconstructions, samples, traversals, swaps of content and style."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from unweave.catalog import check_name
+from unweave.errors import ConfigError, DataError
+from unweave.runs.models import Model, latent_labels
+from unweave.runs.run import Run
+from unweave.views.code_sample import CodeSample, images_of_each_class, sample_codes, some_images
+from unweave.views.view import PICTURES, View
+
+Ranges = Literal["fixed", "around", "prior", "posterior"]
+RANGES: dict[str, str] = {
+    "fixed": "from -reach to +reach",
+    "around": "from reach below the start to reach above it",
+    "prior": "quantiles of the prior",
+    "posterior": "quantiles of the codes of the data, drawn from q(z|x) where there is one",
+}
+PRIOR_DRAWS = 20_000
+KL_ROWS = 1_000
+
+
+@dataclass(frozen=True)
+class Reconstructions(View):
+    """Images and what is decoded from their codes."""
+
+    step: int
+    images: np.ndarray = field(metadata=PICTURES)
+    """(row, channel, height, width)."""
+    decoded: np.ndarray = field(metadata=PICTURES)
+    error: np.ndarray
+    """Mean squared error of each row."""
+
+
+@dataclass(frozen=True)
+class PriorSamples(View):
+    """Images decoded from codes of the prior."""
+
+    step: int
+    codes: np.ndarray
+    images: np.ndarray = field(metadata=PICTURES)
+
+
+@dataclass(frozen=True)
+class Traversals(View):
+    """What each latent does while the others rest."""
+
+    step: int
+    ranges: str
+    start: np.ndarray
+    """The code that is varied, (code,)."""
+    start_image: np.ndarray = field(metadata=PICTURES)
+    """What the start decodes to."""
+    latents: np.ndarray
+    """Which latent each line varies; those with most KL, or else most variance, first."""
+    labels: list[str]
+    kl: np.ndarray | None
+    """KL of each line's latent in nats, if the model has a posterior."""
+    values: np.ndarray
+    """Value of the varied latent, (line, column)."""
+    nearest: np.ndarray
+    """Column whose value is nearest to the start's, by line."""
+    images: np.ndarray = field(metadata=PICTURES)
+    """(line, column, channel, height, width)."""
+
+
+@dataclass(frozen=True)
+class SwapGrid(View):
+    """The content of each line's image in the style of each column's."""
+
+    step: int
+    content_images: np.ndarray = field(metadata=PICTURES)
+    style_images: np.ndarray = field(metadata=PICTURES)
+    images: np.ndarray = field(metadata=PICTURES)
+    """(content, style, channel, height, width)."""
+
+
+def reconstructions(
+    model: Model, count: int = 10, seed: int = 0, images: np.ndarray | None = None
+) -> Reconstructions:
+    """Decode the codes of some images."""
+    images = some_images(model.data, count, seed) if images is None else images
+    decoded = model.decode(model.encode(images))
+    error = ((decoded - images) ** 2).mean(axis=(1, 2, 3))
+    return Reconstructions(model.step, images, decoded, error)
+
+
+def prior_samples(model: Model, count: int = 32, seed: int = 0) -> PriorSamples:
+    """Decode codes drawn from the prior."""
+    codes = model.prior_codes(count, seed)
+    return PriorSamples(model.step, codes, model.decode(codes))
+
+
+def latent_order(codes: CodeSample) -> np.ndarray:
+    """Order latents by KL, or by variance where there is no posterior, largest first."""
+    kl = codes.kl()
+    weight = codes.codes.var(axis=0) if kl is None else kl
+    return np.argsort(-weight, kind="stable")
+
+
+def traversals(
+    model: Model,
+    start: Any = None,
+    *,
+    ranges: Ranges = "fixed",
+    reach: float = 2.0,
+    quantiles: tuple[float, float] = (0.05, 0.95),
+    steps: int = 11,
+    latents: list[int] | None = None,
+    codes: CodeSample | None = None,
+    seed: int = 0,
+) -> Traversals:
+    """Vary one latent at a time.
+
+    `start` is a code or an image; by default an image of the data set, and "prior"
+    is the centre of the prior. `ranges` says between which values, see `RANGES`.
+    """
+    check_name(ranges, RANGES, "range of traversals")
+    if steps < 2 or reach <= 0 or not 0 <= quantiles[0] < quantiles[1] <= 1:
+        raise ConfigError(
+            "a traversal needs 2 steps or more, a reach above 0 and two rising quantiles in "
+            f"[0, 1]; found {steps}, {reach}, {quantiles}"
+        )
+    codes = codes or sample_codes(model, KL_ROWS, seed)
+    code = start_code(model, start, seed)
+    order = latent_order(codes) if latents is None else np.array(latents, dtype=np.int64)
+    if order.size == 0 or order.min() < 0 or order.max() >= model.latent_dim:
+        raise ConfigError(f"expected latents from 0 to {model.latent_dim - 1}, found {latents}")
+    values = _values(model, code, order, ranges, reach, quantiles, steps, codes, seed)
+    varied = np.tile(code, (len(order), steps, 1))
+    for line, latent in enumerate(order):
+        varied[line, :, latent] = values[line]
+    decoded = model.decode(np.concatenate([code[None], varied.reshape(-1, model.latent_dim)]))
+    labels = latent_labels(model)
+    kl = codes.kl()
+    return Traversals(
+        step=model.step,
+        ranges=ranges,
+        start=code,
+        start_image=decoded[0],
+        latents=order,
+        labels=[labels[latent] for latent in order],
+        kl=None if kl is None else kl[order],
+        values=values,
+        nearest=np.abs(values - code[order][:, None]).argmin(axis=1),
+        images=decoded[1:].reshape(len(order), steps, *model.image_shape),
+    )
+
+
+def start_code(model: Model, start: Any = None, seed: int = 0) -> np.ndarray:
+    """Return the code to start from: given, of an image, of the prior's centre, or of the data."""
+    if isinstance(start, str):
+        check_name(start, ("prior",), "start of traversals")
+        return np.zeros(model.latent_dim, dtype=np.float32)
+    if start is None:
+        row = model.data.sample_rows(1, np.random.default_rng((seed, 0xF16)))
+        if not model.has_encoder:
+            return model.encode_rows(row)[0]
+        return model.encode(model.data.images(row))[0]
+    given = np.asarray(start, dtype=np.float32)
+    if given.shape == (model.latent_dim,):
+        if not np.isfinite(given).all():
+            raise DataError("the code to start from must be finite")
+        return given
+    if given.shape == model.image_shape:
+        return model.encode(given[None])[0]
+    raise DataError(
+        f"expected a code of {model.latent_dim} numbers or an image of shape "
+        f"{model.image_shape}, found shape {given.shape}"
+    )
+
+
+def _values(
+    model: Model,
+    code: np.ndarray,
+    order: np.ndarray,
+    ranges: str,
+    reach: float,
+    quantiles: tuple[float, float],
+    steps: int,
+    codes: CodeSample,
+    seed: int,
+) -> np.ndarray:
+    """Return the values each line runs through, (line, column)."""
+    fixed = np.tile(np.linspace(-reach, reach, steps), (len(order), 1))
+    if ranges == "fixed":
+        return fixed
+    if ranges == "around":
+        return fixed + code[order][:, None]
+    table = model.prior_codes(PRIOR_DRAWS, seed) if ranges == "prior" else codes.drawn(seed)
+    shares = np.linspace(*quantiles, steps)
+    values: np.ndarray = np.quantile(table[:, order], shares, axis=0).T
+    return values
+
+
+def swap_grid(
+    model: Model,
+    contents: int = 6,
+    styles: int = 6,
+    *,
+    seed: int = 0,
+    content_images: np.ndarray | None = None,
+    style_images: np.ndarray | None = None,
+) -> SwapGrid:
+    """Decode the content of some images in the style of others.
+
+    Where a method was told the class of images, contents are of as many classes as there are.
+    """
+    if not model.has_swap:
+        raise ConfigError(f"{model.name} does not tell content from style, so nothing is swapped")
+    if content_images is None:
+        told = _class_told(model)
+        content_images = (
+            images_of_each_class(model.data, told, contents, seed)
+            if told
+            else some_images(model.data, contents, seed)
+        )
+    if style_images is None:
+        style_images = some_images(model.data, styles, seed + 1)
+    lines, columns = len(content_images), len(style_images)
+    swapped = model.swap(
+        np.repeat(content_images, columns, axis=0),
+        np.tile(style_images, (lines, 1, 1, 1)),
+    )
+    return SwapGrid(
+        model.step,
+        content_images,
+        style_images,
+        swapped.reshape(lines, columns, *model.image_shape),
+    )
+
+
+def _class_told(model: Model) -> str:
+    """Return the column that a method learnt the class of images from, if it did."""
+    return (
+        model.config.method.supervision.class_column(model.data) if isinstance(model, Run) else ""
+    )
