@@ -14,7 +14,7 @@ ROOT = Path(unweave.__file__).parent
 LAYERS = [
     {"errors"},
     {"catalog", "tensors", "tables", "files"},
-    {"settings", "devices"},
+    {"settings", "devices", "correlation"},
     {"probability", "data", "metrics"},
     {"networks", "batches"},
     {"methods"},
@@ -40,7 +40,7 @@ ONLY_IN = {
     "uvicorn": ("explorer",),
     "onnx": ("explorer",),
 }
-NEVER_IN = {"torch": ("metrics", "tables")}
+NEVER_IN = {"torch": ("metrics", "tables", "correlation")}
 
 
 def modules():
