@@ -8,48 +8,22 @@ import numpy as np
 import pytest
 import torch
 
+from tiny_methods import METHODS, STEPS, config_for, small
 from unweave import catalog, devices, views, workflows
 from unweave.cli._output import paper_of
 from unweave.errors import ConfigError
 from unweave.evaluation.encode import encode_run
 from unweave.methods import method_named
-from unweave.runs.config import Machine, Train, from_json, to_json
+from unweave.runs.config import Machine, from_json, to_json
 from unweave.runs.run import Run, load
 from unweave.training import loop
 
-TWINS = ["semi_supervised+factor_vae", "semi_supervised+aae"]  # bare, it is that of beta_vae
-METHODS = [*catalog.names("unweave.methods"), *TWINS]
 LEARNING = [name for name in METHODS if method_named(name)().players]
 BASELINES = [name for name in METHODS if name not in LEARNING]
 ENCODING = [name for name in METHODS if method_named(name).has_encoder]
 DECODING = [name for name in METHODS if method_named(name).has_decoder]
 SWAPPING = [name for name in METHODS if method_named(name).has_swap]
 CPU = torch.device("cpu")
-STEPS = 3
-NARROW = {
-    "discriminator_width": 32,
-    "width": 8,
-    "layers_at_size": (1, 2, 0),
-    "channels": 16,
-    "first_stage_steps": 2,
-}
-
-
-def small(name: str):
-    """Return the method with a short code and narrow networks of its own, quick to store."""
-    method = method_named(name)
-    fields = {field.name for field in dataclasses.fields(method)}
-    return method(latent_dim=4, **{k: v for k, v in NARROW.items() if k in fields})
-
-
-def config_for(name: str, **changes) -> Train:
-    values = {
-        "method": small(name),
-        "data": "toy_xys",
-        "steps": STEPS,
-        "batch_size": 16,
-    }
-    return Train(**(values | changes))
 
 
 def set_up(name: str, toy):
@@ -135,9 +109,9 @@ def test_another_seed_gives_another_record(name, toy, quiet, tmp_path):
 
 
 @pytest.mark.parametrize("name", METHODS)
-def test_a_run_loads_back_with_the_codes_of_its_rows(name, toy, quiet, tmp_path):
-    trained = loop.start(config_for(name), toy, tmp_path / "run", quiet)
-    run = load(tmp_path / "run")
+def test_a_run_loads_back_with_the_codes_of_its_rows(name, toy, tiny_run):
+    trained = tiny_run(name)
+    run = load(trained.path)
     codes = run.encode_rows(np.arange(5))
     assert codes.shape == (5, run.latent_dim)
     assert codes.dtype == np.float32
@@ -149,9 +123,9 @@ def test_a_run_loads_back_with_the_codes_of_its_rows(name, toy, quiet, tmp_path)
 
 
 @pytest.mark.parametrize("name", DECODING)
-def test_a_run_loads_back_and_encodes_decodes_samples_traverses(name, toy, quiet, tmp_path):
-    trained = loop.start(config_for(name), toy, tmp_path / "run", quiet)
-    run = load(tmp_path / "run")
+def test_a_run_loads_back_and_encodes_decodes_samples_traverses(name, toy, tiny_run):
+    trained = tiny_run(name)
+    run = load(trained.path)
     images = toy.images(np.arange(5))
     codes = run.encode(images)
     size = run.config.method.code_size(run.nets)

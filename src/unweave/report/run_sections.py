@@ -256,7 +256,7 @@ def _training(run: Run) -> Html:
             "training curves",
         )
     ]
-    record = run.folder.record()
+    record = list(run.folder.record())
     if any("kl_per_dimension" in line for line in record):
         parts.append(
             drawn(
