@@ -8,6 +8,7 @@ import pytest
 
 from read_pages import Page
 from tiny_methods import METHODS
+from unweave.evaluation import probes
 from unweave.figures.style import Drawing
 from unweave.report import report_html
 from unweave.runs.run import Run, load
@@ -26,6 +27,7 @@ HIERARCHIES = {"very_deep_vae"}
 def reported(toy, tiny_run, tmp_path, monkeypatch):
     """Return a run with scores, and its page; figures are made, but only pictures are drawn."""
     monkeypatch.setattr(Drawing, "content", lambda drawing, *_, **__: b"<svg/>")
+    monkeypatch.setattr(probes, "TREES", 5)
     few = toy.split(0.05, keep_numbers=True)[1]
 
     def report(name: str) -> tuple[Run, Page]:
