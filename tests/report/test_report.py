@@ -20,8 +20,9 @@ from unweave.methods import method_named
 from unweave.methods.ground_truth import GroundTruth
 from unweave.methods.gvae import GVAE
 from unweave.methods.vae import VAE
+from unweave.pages import picture_url, tag
+from unweave.pages.markup import LARGE_PICTURE
 from unweave.report import report_html
-from unweave.report.html import LARGE_PICTURE, picture_url, tag
 from unweave.runs.config import Machine, Train
 from unweave.runs.run import Run, load
 from unweave.training import loop
@@ -141,7 +142,7 @@ def test_what_leaks_into_the_style_is_reported(toy, tmp_path):
     assert "name side on the other half" in page
     for part in ("content", "style"):
         numbers = (found.accuracy[part], found.drawn[part], found.linear[part])
-        cells = "".join(f"<td>{number:.3f}</td>" for number in numbers)
+        cells = "".join(f'<td class="number">{number:.3f}</td>' for number in numbers)
         assert f"<td>{part}</td>{cells}" in page
 
 
