@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from unweave import data as data
     from unweave import figures as figures
+    from unweave import methods as methods
     from unweave import metrics as metrics
+    from unweave import networks as networks
     from unweave import views as views
     from unweave.data import DataOptions as DataOptions
     from unweave.data import FactorImages as FactorImages
@@ -82,8 +84,7 @@ _PLACES = {
     "write_report": "workflows",
 }
 
-
-_PACKAGES = ("data", "figures", "metrics", "views")
+_PACKAGES = ("data", "figures", "methods", "metrics", "networks", "views")
 
 
 def __getattr__(name: str) -> Any:
@@ -91,19 +92,27 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(f"unweave.{_PLACES[name]}"), name)
     if name in _PACKAGES:
         return importlib.import_module(f"unweave.{name}")
-    if name[:1].isupper() and (found := _method_class(name)) is not None:
-        return found
+    if name[:1].isupper() and (entry := _method_classes().get(name)) is not None:
+        return getattr(importlib.import_module(f"unweave.methods.{entry}"), name)
     raise AttributeError(f"module 'unweave' has no attribute {name!r}")
 
 
-def _method_class(name: str) -> Any:
-    """Find a method by the name of its class; its file has the same name in small letters."""
-    catalog = importlib.import_module("unweave.catalog")
-    for entry in catalog.names("unweave.methods"):
-        if entry.replace("_", "") == name.lower():
-            return getattr(importlib.import_module(f"unweave.methods.{entry}"), name, None)
-    return None
+def _method_classes() -> dict[str, str]:
+    """Return the file of each method by the name of its class, read without importing any.
+
+    The file has the name of the class in small letters.
+    """
+    import re
+    from pathlib import Path
+
+    found: dict[str, str] = {}
+    for file in sorted((Path(__file__).parent / "methods").glob("[!_]*.py")):
+        defined = re.findall(r"^(?:class|def) (\w+)", file.read_text("utf-8"), re.MULTILINE)
+        wanted = file.stem.replace("_", "")
+        found |= {name: file.stem for name in defined if name.lower() == wanted}
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLACES, *_PACKAGES})
+    own = [name for name in globals() if name.startswith("__")]
+    return sorted({*own, *_PLACES, *_PACKAGES, *_method_classes()})

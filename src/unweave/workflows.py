@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from unweave import runs
 from unweave.data import DataOptions, FactorImages, load_data
+from unweave.devices import Precision
 from unweave.errors import ConfigError
 from unweave.figures import prior_samples, reconstructions, traversals
 from unweave.files.writing import write_atomically
-from unweave.methods import Method
-from unweave.networks import Architecture
+from unweave.methods import Method, method_named
+from unweave.networks import Architecture, architecture_named
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
 from unweave.runs.models import WrappedModel
@@ -24,15 +25,16 @@ if TYPE_CHECKING:
 
 
 def train(
-    method: Method,
+    method: Method | str,
     data: str | Path | FactorImages,
     *,
     steps: int = 20_000,
     batch_size: int = 64,
     seed: int = 0,
     out: str | Path | None = None,
-    architecture: Architecture | None = None,
+    architecture: Architecture | str | None = None,
     validation: float = 0.0,
+    precision: Precision = "float32",
     data_options: DataOptions = DataOptions(),
     machine: Machine = Machine(),
     evaluate: bool = True,
@@ -40,17 +42,28 @@ def train(
 ) -> Run:
     """Train a method on data, in a run folder; score it and draw pictures at the end.
 
+    A method or an architecture can be given by its name, with its usual settings.
+
     >>> run = uw.train(uw.BetaVAE(beta=4), data="dsprites", steps=20_000)  # doctest: +SKIP
+    >>> run = uw.train("beta_vae", data="dsprites")  # doctest: +SKIP
     """
+    if not isinstance(data, FactorImages | str | Path):
+        raise ConfigError(
+            f"data: expected a name, a path or a data set, found {type(data).__name__}; "
+            f"uw.from_arrays makes a data set of arrays"
+        )
     config = Train(
-        method=method,
+        method=method_named(method)() if isinstance(method, str) else method,
         data=data.name if isinstance(data, FactorImages) else str(data),
         data_options=data_options,
-        architecture=architecture,
+        architecture=(
+            architecture_named(architecture)() if isinstance(architecture, str) else architecture
+        ),
         steps=steps,
         batch_size=batch_size,
         seed=seed,
         validation=validation,
+        precision=precision,
     )
     opened = data if isinstance(data, FactorImages) else load_data(data, data_options)
     return train_config(config, opened, out, machine, evaluate=evaluate, progress=progress)
@@ -66,6 +79,8 @@ def train_config(
     progress: bool = True,
 ) -> Run:
     """Train a run from its settings."""
+    if not isinstance(machine, Machine):
+        raise ConfigError(f"machine: expected Machine(…), found {machine!r}")
     folder = Path(out) if out is not None else Path("runs") / config.run_name
     run = loop.start(config, data, folder, machine, _watchers(machine, progress))
     return _finish(run, evaluate)

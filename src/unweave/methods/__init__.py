@@ -1,9 +1,19 @@
 """Methods: one paper, one file."""
 
 from unweave import catalog
+from unweave.methods._gaussian_vae import GaussianAutoencoder, GaussianVAE
 from unweave.methods._method import Loss, Method, Player, Turn
 
-__all__ = ["Loss", "Method", "Player", "Turn", "method_named", "summary_of"]
+__all__ = [
+    "GaussianAutoencoder",
+    "GaussianVAE",
+    "Loss",
+    "Method",
+    "Player",
+    "Turn",
+    "method_named",
+    "summary_of",
+]
 
 
 def method_named(name: str) -> type[Method]:

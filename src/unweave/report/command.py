@@ -6,10 +6,10 @@ from typing import Any
 
 from unweave import catalog
 from unweave.data import DataOptions
-from unweave.runs.config import Train
+from unweave.runs.config import Train, Training
 from unweave.settings.schedules import Schedule
 
-PLAIN = ("steps", "batch_size", "seed", "validation", "precision")
+PLAIN = [field.name for field in dataclasses.fields(Training) if field.name != "data"]
 
 
 def training_command(config: Train) -> str:

@@ -12,13 +12,13 @@ import torch
 from torch import Tensor
 
 from unweave import catalog, devices
-from unweave.runs.config import Train
 from unweave.data import DataSummary, FactorImages, load_data
 from unweave.errors import ConfigError, DataError
 from unweave.networks import Networks, architecture_for
-from unweave.runs.notebook import run_html
 from unweave.probability.gaussian import DiagonalGaussian
+from unweave.runs.config import Train
 from unweave.runs.folder import RunFolder, checked_latent_name
+from unweave.runs.notebook import run_html
 
 CHUNK = 128  # images; larger parts leave the processor's cache
 
