@@ -16,11 +16,14 @@ if TYPE_CHECKING:
     from unweave import metrics as metrics
     from unweave import networks as networks
     from unweave import views as views
+    from unweave.catalog import add_plugin as add_plugin
     from unweave.data import DataOptions as DataOptions
     from unweave.data import FactorImages as FactorImages
     from unweave.data import from_arrays as from_arrays
     from unweave.data import load_data as load_data
     from unweave.evaluation.probes import leakage as leakage
+
+    # names: python docs/make_tables.py
     from unweave.methods.aae import AAE as AAE
     from unweave.methods.aae_clustering import AAEClustering as AAEClustering
     from unweave.methods.aae_reduction import AAEReduction as AAEReduction
@@ -49,6 +52,8 @@ if TYPE_CHECKING:
     from unweave.methods.untrained_vae import UntrainedVAE as UntrainedVAE
     from unweave.methods.vae import VAE as VAE
     from unweave.methods.very_deep_vae import VeryDeepVAE as VeryDeepVAE
+
+    # end of names
     from unweave.runs.config import Machine as Machine
     from unweave.runs.models import wrap as wrap
     from unweave.runs.run import Run as Run
@@ -72,6 +77,7 @@ _PLACES = {
     "Run": "runs.run",
     "Schedule": "settings.schedules",
     "Study": "studies",
+    "add_plugin": "catalog",
     "constant": "settings.schedules",
     "evaluate": "workflows",
     "from_arrays": "data",

@@ -9,13 +9,13 @@ from unweave import catalog
 from unweave.cli import _output
 from unweave.cli._parse import parse, take_name, take_option
 from unweave.data import DataOptions, load_data
-from unweave.methods import Method, method_named
+from unweave.methods import Method, is_in_file, method_named, name_in_file
 from unweave.networks import architecture_named
 from unweave.runs.config import Machine, Train, Training
 
 M = TypeVar("M", bound=Method)
 A = TypeVar("A")
-USAGE = "unweave train METHOD --data DATA"
+USAGE = "unweave train METHOD|FILE.py --data DATA"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,16 +44,17 @@ class WithArchitecture(WithMethod[M], Generic[M, A]):
 
 
 def run(words: list[str]) -> int:
-    methods = catalog.names("unweave.methods")
-    name = take_name(words, methods, "method", USAGE)
+    if words and is_in_file(words[0]):
+        words[0] = name_in_file(words[0])
+    name = take_name(words, catalog.names("unweave.methods"), "method", USAGE)
     if name is None:
         _output.say(f"usage: {USAGE} [flags]\n\n`unweave train METHOD --help` explains its flags.")
         _output.say_methods()
         return 0
     method = method_named(name)
     chosen = take_option(words, "--architecture")
-    modules = [catalog.load("unweave.methods", part, "method") for part in name.split("+")]
-    description = "\n\n".join((module.__doc__ or "").strip() for module in modules)
+    parts = [catalog.documented("unweave.methods", part, "method") for part in name.split("+")]
+    description = "\n\n".join((part.__doc__ or "").strip() for part in parts)
     kind: Any = WithMethod[method]  # type: ignore[valid-type]
     if chosen is not None:
         architecture = architecture_named(chosen)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from unweave import catalog
-from unweave.data import DataOptions
+from unweave.data import DataOptions, set_name
 from unweave.devices import DeviceName, Precision
 from unweave.errors import ConfigError
 from unweave.methods import Method, method_named
@@ -58,6 +58,9 @@ class Train(Training):
         _check_kind(self.method, Method, "method", "BetaVAE(beta=4)")
         if self.architecture is not None:
             _check_kind(self.architecture, Architecture, "architecture", "Conv64()")
+        for part in (self.method, self.architecture):
+            if part is not None:
+                catalog.plugins.know(type(part))  # so that its name leads back to it
         _check_kind(self.data_options, DataOptions, "data_options", "DataOptions(image_size=64)")
 
     @property
@@ -124,7 +127,22 @@ def _identity(config: Train) -> dict[str, Any]:
         settings = getattr(config, part)
         if settings is not None:
             plain[part] = {"name": catalog.name_of(settings), **changed_from_default(settings)}
-    return plain
+    return plain | _plugin_code(config)
+
+
+def _plugin_code(config: Train) -> dict[str, Any]:
+    """Return what tells the files of plugins from other contents of them; mostly nothing.
+
+    Of an installed plugin, as of unweave itself, any version gives the same name; a script
+    that defines a class is no file of a plugin, and changes with every use.
+    """
+    parts = [("unweave.methods", part) for part in catalog.name_of(config.method).split("+")]
+    parts += [("unweave.data", set_name(config.data))]
+    if config.architecture is not None:
+        parts.append(("unweave.networks", catalog.name_of(config.architecture)))
+    found = [catalog.origin(package, name) for package, name in parts if name]
+    codes = sorted({o.sha256 for o in found if o and not o.object.startswith("__main__")} - {""})
+    return {"plugins": codes} if codes else {}
 
 
 def from_json(plain: Any) -> Train:
