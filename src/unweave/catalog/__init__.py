@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from unweave.catalog import plugins
 from unweave.catalog._names import check_name, own_names, snake_case, suggestion
-from unweave.catalog._sources import BrokenPlugin, Origin, PluginWarning
+from unweave.catalog._sources import BrokenPlugin, NameTaken, Origin, PluginWarning
 from unweave.catalog.plugins import add as add_plugin
 from unweave.errors import ConfigError
 
@@ -21,6 +21,7 @@ T = TypeVar("T")
 
 __all__ = [
     "BrokenPlugin",
+    "NameTaken",
     "Origin",
     "PluginWarning",
     "add_plugin",

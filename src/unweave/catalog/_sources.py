@@ -14,6 +14,10 @@ class BrokenPlugin(ConfigError):
     """A plugin that cannot be imported, or that is not what it says it is."""
 
 
+class NameTaken(ConfigError):
+    """A name that a plugin and somebody else both have."""
+
+
 class PluginWarning(UserWarning):
     """Something about a plugin that the user should know, in one line."""
 

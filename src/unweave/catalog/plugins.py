@@ -30,6 +30,7 @@ from unweave.catalog._kinds import (
 from unweave.catalog._names import own_names, snake_case
 from unweave.catalog._sources import (
     BrokenPlugin,
+    NameTaken,
     Origin,
     PluginClass,
     PluginFile,
@@ -333,8 +334,8 @@ def _replaces(new: Given, old: Given) -> bool:
     return new.source.path == old.source.path or new.source.content == old.source.content
 
 
-def _clash(package: str, name: str, owners: list[str]) -> ConfigError:
-    return ConfigError(
+def _clash(package: str, name: str, owners: list[str]) -> NameTaken:
+    return NameTaken(
         f"the name {name!r} is taken: {' and '.join(owners)} both have a {KINDS[package].word} "
         f"of that name; rename or uninstall one of them"
     )

@@ -32,10 +32,12 @@ def say_methods() -> None:
 
     table = Table("method", "what it does", "needs", "main knob", "paper")
     for name in catalog.usable("unweave.methods"):
-        method = method_named(name)
         documented = catalog.documented("unweave.methods", name, "method")
         try:
+            method = method_named(name)
             supervision = method().supervision
+        except catalog.NameTaken:
+            continue  # around a method whose name is taken, which has been warned of
         except Exception as error:
             if catalog.origin("unweave.methods", name) is None:
                 raise
