@@ -2,6 +2,7 @@
 
 import hashlib
 import linecache
+import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -80,10 +81,17 @@ def read_file(path: Path) -> PluginFile:
         raise ConfigError(f"cannot read the plugin {path}: {error.strerror or error}") from error
 
 
-def source_of(module: ModuleType) -> PluginFile | None:
-    """Return the file of a module that was imported, as it is on disk now; None without one."""
+def source_of(module: ModuleType, name: str = "") -> PluginFile | None:
+    """Return the file of a module that was imported, as it is on disk now; None without one.
+
+    With the name of a class, None also if that is not written there: a notebook's are not in
+    the file that started it.
+    """
     path = Path(getattr(module, "__file__", None) or "")
-    return read_file(path) if path.suffix == ".py" and path.is_file() else None
+    if path.suffix != ".py" or not path.is_file():
+        return None
+    file = read_file(path)
+    return file if re.search(rf"class\s+{name}\b".encode(), file.content) or not name else None
 
 
 def run_file(file: PluginFile) -> ModuleType:

@@ -228,7 +228,7 @@ def know(kind: type) -> list[Given]:
                 return [before]
             module = sys.modules.get(kind.__module__) or ModuleType(kind.__module__)
             file = _files.get(module.__name__)
-            source, handed_over = file or source_of(module), file is None
+            source, handed_over = file or source_of(module, kind.__name__), file is None
             origin = _origin(module, kind.__qualname__, source)
             return [_put(Given(package, name, origin, module, kind, source, handed_over))]
     raise ConfigError(f"{kind.__name__} is neither a Method nor an Architecture")

@@ -97,7 +97,7 @@ def from_json(plain: Any, place: Path) -> list[Used]:
     found = []
     for entry in plain:
         words = entry if isinstance(entry, dict) else {}
-        package, name = packages.get(str(words.get("kind"))), str(words.get("name"))
+        package, name = packages.get(str(words.get("kind"))), str(words.get("name", ""))
         if package is None or not name.isidentifier():
             raise DataError(f"{place}: expected the kind and name of a plugin, found {entry!r:.80}")
         known = {key: words[key] for key in _FORMS if _fits(key, words.get(key))}
