@@ -1,6 +1,7 @@
 """Largest correlation: how well the best single code follows each factor along a line.
 
-A template for metrics of your own:
+A template for metrics of your own. Here stand the paper, with its arXiv number, and the
+formula in the letters of the code:
 
     1/K Σ_k max_j |r(c_j, v_k)|
 """
