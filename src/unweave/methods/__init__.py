@@ -1,9 +1,20 @@
 """Methods: one paper, one file."""
 
 from unweave import catalog
-from unweave.methods._method import Loss, Method, Player, Turn
+from unweave.methods._method import Method
+from unweave.methods._play import Loss, Move, Player, Restart, Turn, turns_of
 
-__all__ = ["Loss", "Method", "Player", "Turn", "method_named", "summary_of"]
+__all__ = [
+    "Loss",
+    "Method",
+    "Move",
+    "Player",
+    "Restart",
+    "Turn",
+    "method_named",
+    "summary_of",
+    "turns_of",
+]
 
 
 def method_named(name: str) -> type[Method]:
