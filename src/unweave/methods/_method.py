@@ -21,7 +21,7 @@ from unweave.methods._play import Move, Player
 from unweave.methods._play import Turn as Turn
 from unweave.networks import Architecture, Networks
 from unweave.probability.gaussian import DiagonalGaussian
-from unweave.settings.optimizers import Adam
+from unweave.settings.optimizers import Adam, Optimizer
 from unweave.settings.schedules import Schedule
 from unweave.tensors import Images, Latents, Scalar
 
@@ -32,7 +32,7 @@ class Method(ABC):
 
     latent_dim: int = 10
     """Number of dimensions of the code. Papers: 10 on dSprites."""
-    optimizer: Adam = Adam()
+    optimizer: Optimizer = Adam()
     """How the networks are updated. The large study: learning rate 1e-4, betas 0.9 and 0.999."""
 
     main_knob: ClassVar[str] = ""

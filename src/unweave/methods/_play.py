@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import NamedTuple
 
-from unweave.settings.optimizers import Adam
+from unweave.settings.optimizers import Optimizer
 from unweave.tensors import Scalar
 
 
@@ -68,7 +68,7 @@ class Player(NamedTuple):
     """One side of the game: the networks it may change, and how."""
 
     owns: tuple[str, ...]
-    optimizer: Adam
+    optimizer: Optimizer
     speed: Mapping[str, float] = MappingProxyType({})
     """How many times faster than the others some of the networks learn, by name."""
     average: Mapping[str, float] = MappingProxyType({})

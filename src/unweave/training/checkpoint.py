@@ -48,7 +48,8 @@ def restore(folder: RunFolder, game: Game) -> tuple[int, str | None]:
             state = part_of(tensors, f"optimizers.{player}.{index}.")
             if state:
                 optimizer.state[parameter] = {
-                    name: _placed_like(parameter, value) for name, value in state.items()
+                    name: _placed(name, value, parameter, optimizer)
+                    for name, value in state.items()
                 }
     return int(facts["step"]), facts.get("warning")
 
@@ -61,12 +62,16 @@ def _parameters(optimizer: torch.optim.Optimizer) -> list[Tensor]:
     return [parameter for group in optimizer.param_groups for parameter in group["params"]]
 
 
-def _placed_like(parameter: Tensor, value: Tensor) -> Tensor:
+def _placed(
+    name: str, value: Tensor, parameter: Tensor, optimizer: torch.optim.Optimizer
+) -> Tensor:
     """Give a state the device and memory layout of the weight it belongs to.
 
     Fused kernels walk weight and state by address: another layout would be read
-    in the wrong order, without an error.
+    in the wrong order, without an error. Only they count steps on the device.
     """
+    if name == "step":
+        return value.to(parameter.device) if optimizer.defaults.get("fused") else value
     if value.shape != parameter.shape:
         return value.to(parameter.device)
     return torch.empty_like(parameter, dtype=value.dtype, requires_grad=False).copy_(value)
