@@ -1,16 +1,21 @@
 """Methods: one paper, one file."""
 
 from unweave import catalog
+from unweave.methods._code import Code, CodeSource, Part, Unit
 from unweave.methods._method import Method
 from unweave.methods._play import Loss, Move, Player, Restart, Turn, turns_of
 
 __all__ = [
+    "Code",
+    "CodeSource",
     "Loss",
     "Method",
     "Move",
+    "Part",
     "Player",
     "Restart",
     "Turn",
+    "Unit",
     "method_named",
     "summary_of",
     "turns_of",

@@ -260,7 +260,7 @@ class _Session:
             self.evaluate()
 
     def evaluate(self) -> None:
-        diagnostics = diagnose(self.run, self.images) if self.method.has_encoder else {}
+        diagnostics = diagnose(self.run, self.images)
         self.record.add_diagnostics(self.run.step - 1, diagnostics)
         for watcher in self.watchers:
             watcher.evaluated(self.run, self.run.step, diagnostics)
