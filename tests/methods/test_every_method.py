@@ -14,10 +14,11 @@ from unweave import catalog, devices, views, workflows
 from unweave.cli._output import paper_of
 from unweave.errors import ConfigError
 from unweave.evaluation.encode import encode_run
-from unweave.methods import method_named
+from unweave.methods import method_named, turns_of
 from unweave.runs.config import Machine, from_json, to_json
 from unweave.runs.run import Run, load
 from unweave.training import loop
+from unweave.training.game import Game
 
 LEARNING = [name for name, kind in CLASSES.items() if kind().players]
 BASELINES = [name for name in METHODS if name not in LEARNING]
@@ -32,8 +33,11 @@ def set_up(name: str, toy):
     config = config_for(name, method=small(name).settled(STEPS, toy))
     nets = loop.make_networks(config, toy)
     devices.place(nets, CPU)
-    optimizers = {k: loop.PlayerOptimizer(p, nets) for k, p in config.method.players.items()}
-    return Run(config, toy.summary, nets, step=0, data=toy), optimizers
+    return Run(config, toy.summary, nets, step=0, data=toy), Game(config, toy.summary, nets)
+
+
+def moves(run: Run, toy, step: int):
+    return loop.moves_of_step(run.config, run.nets, toy, CPU, step)
 
 
 def changed(before, after) -> set[str]:
@@ -59,14 +63,16 @@ def quiet() -> Machine:
 
 @pytest.mark.parametrize("name", LEARNING)
 def test_each_turn_moves_exactly_its_players_networks(name, toy):
-    run, optimizers = set_up(name, toy)
+    run, game = set_up(name, toy)
     players_seen = set()
     for step in range(STEPS):
-        for turn in loop.step_turns(run, toy, CPU, step):
+        for move in moves(run, toy, step):
             before = copy.deepcopy(run.nets)
-            optimizers[turn.player].lower(turn.loss, step)
-            assert changed(before, run.nets) == set(run.config.method.players[turn.player].owns)
-            players_seen.add(turn.player)
+            game.play(move, step)
+            movers = {turn.player for turn in turns_of(move)} or {move.player}
+            owned = {network for player in movers for network in game.players[player].owns}
+            assert changed(before, run.nets) == owned
+            players_seen |= movers
     assert players_seen == set(run.config.method.players)
 
 
@@ -81,13 +87,13 @@ def test_codes_pass_gradients_on_so_that_labels_could_guide_them(name, toy):
 
 @pytest.mark.parametrize("name", LEARNING)
 def test_terms_are_finite_scalars(name, toy):
-    run, optimizers = set_up(name, toy)
+    run, game = set_up(name, toy)
     for step in range(3):
-        for turn in loop.step_turns(run, toy, CPU, step):
-            for term in (turn.loss.total, *turn.loss.terms.values()):
-                assert term.shape == ()
-                assert torch.isfinite(term)
-            optimizers[turn.player].lower(turn.loss, step)
+        for move in moves(run, toy, step):
+            for turn in game.play(move, step):
+                for term in (turn.loss.total, *turn.loss.terms.values()):
+                    assert term.shape == ()
+                    assert torch.isfinite(term)
 
 
 @pytest.mark.parametrize("name", METHODS)

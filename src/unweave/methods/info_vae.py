@@ -28,7 +28,7 @@ from unweave.methods._method import Loss, Player, Turn
 from unweave.networks import Architecture, Networks, code_discriminator
 from unweave.probability.adversarial import discriminator_loss, fooling_loss
 from unweave.probability.divergence import mmd_imq, mmd_rbf, stein_surrogate
-from unweave.settings.optimizers import Adam
+from unweave.settings.optimizers import Adam, Optimizer
 from unweave.tensors import Latents, Scalar
 
 
@@ -47,7 +47,7 @@ class InfoVAE(GaussianAutoencoder):
     """Units of each hidden layer of the discriminator (adversarial)."""
     discriminator_depth: int = 2
     """Hidden layers of the discriminator (adversarial)."""
-    discriminator_optimizer: Adam = Adam(1e-4, betas=(0.5, 0.9))
+    discriminator_optimizer: Optimizer = Adam(1e-4, betas=(0.5, 0.9))
     """How the discriminator is updated (adversarial)."""
 
     main_knob = "lambda_prior"
