@@ -75,9 +75,10 @@ def test_dsprites_that_are_not_black_and_white_are_refused(folder, monkeypatch):
         load_data(f"dsprites:{path}")
 
 
+@pytest.mark.parametrize("npz", [True, False])
 @pytest.mark.parametrize("packed", [True, False])
-def test_shapes3d_gives_its_images(folder, monkeypatch, packed, own_cache):
-    path, images = written.write_shapes3d(folder, monkeypatch, packed=packed)
+def test_shapes3d_gives_its_images(folder, monkeypatch, packed, npz, own_cache):
+    path, images = written.write_shapes3d(folder, monkeypatch, packed=packed, npz=npz)
     data = load_data(f"shapes3d:{path}")
     expected = images.transpose(0, 3, 1, 2) / np.float32(255)
     np.testing.assert_allclose(data.images(np.arange(len(data))), expected, atol=1e-6)
@@ -97,6 +98,18 @@ def test_shapes3d_of_another_size_is_refused(folder, monkeypatch):
     with monkeypatch.context() as lowered:
         path, _ = written.write_shapes3d(folder, lowered)
     with pytest.raises(DataError, match="found 288 labels, expected 480,000"):
+        load_data(f"shapes3d:{path}")
+
+
+def test_shapes3d_npz_of_another_size_or_order_is_refused(folder, monkeypatch):
+    with monkeypatch.context() as lowered:
+        path, images = written.write_shapes3d(folder, lowered, npz=True)
+    with pytest.raises(DataError, match=r"expected 'images' as uint8 of shape \(480000"):
+        load_data(f"shapes3d:{path}")
+    labels = np.load(path)["labels"]
+    written.write_shapes3d(folder, monkeypatch, npz=True)
+    np.savez(path, images=images, labels=labels[::-1])
+    with pytest.raises(DataError, match="order of the original"):
         load_data(f"shapes3d:{path}")
 
 

@@ -82,13 +82,19 @@ def write_dsprites_h5(folder: Path, monkeypatch) -> tuple[Path, np.ndarray]:
     return path, images
 
 
-def write_shapes3d(folder: Path, monkeypatch, *, packed: bool = True) -> tuple[Path, np.ndarray]:
+def write_shapes3d(
+    folder: Path, monkeypatch, *, packed: bool = True, npz: bool = False
+) -> tuple[Path, np.ndarray]:
     sizes = (2, 3, 2, 2, 4, 3)
     monkeypatch.setattr(shapes3d, "FACTORS", small(shapes3d.FACTORS, *sizes))
     spans = ((0, 0.9), (0, 0.9), (0, 0.9), (0.75, 1.25), (0, 3), (-30, 30))
     steps = [np.linspace(*span, n) for span, n in zip(spans, sizes, strict=True)]
     labels = np.array(list(product(*steps)))
     images = np.random.default_rng(2).integers(0, 256, (len(labels), 64, 64, 3)).astype(np.uint8)
+    if npz:
+        path = folder / "shapes3d.npz"
+        (np.savez_compressed if packed else np.savez)(path, images=images, labels=labels)
+        return path, images
     how = {"chunks": (50, 16, 16, 1), "compression": "gzip"} if packed else {}
     path = folder / "3dshapes.h5"
     with h5py.File(path, "w") as file:
@@ -280,4 +286,4 @@ WRITERS = {
     "smallnorb": write_smallnorb,
     "yale_b": write_yale_b,
 }
-"""Sets that are read from files; all others are made on this machine."""
+"""Sets that can be read from files; all others are made on this machine."""

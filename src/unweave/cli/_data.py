@@ -35,6 +35,8 @@ def run(words: list[str]) -> int:
         if factor.labels and len(factor.labels) <= 12:
             labels = ": " + ", ".join(factor.labels)
         _output.say(f"  {factor.name}: {size}{labels}")
+    if data.note:
+        _output.say(f"  {data.note}")
     if not data.factor_list:
         _output.say("  no factors: metrics that need them cannot be computed")
     if flags.show:

@@ -67,6 +67,7 @@ class FactorImages:
         partitions: Mapping[str, np.ndarray] | None = None,
         columns: Sequence[Column] = (),
         row_numbers: np.ndarray | None = None,
+        note: str = "",
     ):
         self.name = name
         self.pixels = pixels
@@ -77,6 +78,8 @@ class FactorImages:
         """What is known of the rows besides their factors."""
         self.row_numbers = np.arange(len(pixels)) if row_numbers is None else row_numbers
         """What tables of learnt codes call the rows; those of the whole, in a part of a set."""
+        self.note = note
+        """What one should know of where the images come from; "" if nothing."""
         if len(pixels) == 0:
             raise DataError(f"{name} holds no image")
         if table is None and factors:
@@ -272,6 +275,7 @@ class FactorImages:
             self.factors(rows),
             columns=columns,
             row_numbers=self.row_numbers[rows] if keep_numbers else None,
+            note=self.note,
         )
 
     def _checked(self, rows: np.ndarray | Sequence[int]) -> np.ndarray:
