@@ -68,6 +68,7 @@ class FactorImages:
         columns: Sequence[Column] = (),
         row_numbers: np.ndarray | None = None,
         note: str = "",
+        graph: Mapping[str, Sequence[str]] | None = None,
     ):
         self.name = name
         self.pixels = pixels
@@ -80,6 +81,8 @@ class FactorImages:
         """What tables of learnt codes call the rows; those of the whole, in a part of a set."""
         self.note = note
         """What one should know of where the images come from; "" if nothing."""
+        self.graph = {name: tuple(causes) for name, causes in (graph or {}).items()}
+        """The causes of each factor that has any; empty where factors are independent."""
         if len(pixels) == 0:
             raise DataError(f"{name} holds no image")
         if table is None and factors:
@@ -276,6 +279,7 @@ class FactorImages:
             columns=columns,
             row_numbers=self.row_numbers[rows] if keep_numbers else None,
             note=self.note,
+            graph=self.graph,
         )
 
     def _checked(self, rows: np.ndarray | Sequence[int]) -> np.ndarray:
