@@ -6,7 +6,7 @@ from written_sets import WRITERS
 
 from unweave import catalog
 from unweave.data import DataOptions, load_data
-from unweave.errors import ConfigError, DataError
+from unweave.errors import ConfigError, DataError, UnweaveError
 
 EVERY = catalog.names("unweave.data")
 MADE_OR_READ = ("dsprites", "shapes3d", "scream_dsprites")
@@ -119,7 +119,7 @@ def test_the_wrong_kind_of_file_is_refused(name, tmp_path, empty_cache):
 
 @pytest.mark.parametrize("name", sorted(set(MADE_HERE) - set(MADE_OR_READ)))
 def test_a_set_made_here_takes_no_file(name, tmp_path):
-    with pytest.raises(DataError, match="takes no file"):
+    with pytest.raises(UnweaveError, match="takes no file"):
         load_data(f"{name}:{tmp_path}")
 
 

@@ -116,7 +116,7 @@ def test_random_effects_do_not_depend_on_their_causes():
     def told_by_angles(data, name):
         """Return the share of a factor's variance that angles explain, by a table of bins."""
         bins = data.factors()[:, :2].astype(int) // 6
-        cells, inverse = np.unique(bins, axis=0, return_inverse=True)
+        _, inverse = np.unique(bins, axis=0, return_inverse=True)
         values = data.column(name)
         means = np.bincount(inverse.reshape(-1), values) / np.bincount(inverse.reshape(-1))
         return means[inverse.reshape(-1)].var() / values.var()

@@ -41,6 +41,8 @@ def load_data(source: str | Path, options: DataOptions = DataOptions()) -> Facto
     if path.is_dir():
         return load_folder(path, options)
     if path.is_file():
+        if options.clips != "none":
+            raise ConfigError(f"{path} is no folder of frames; leave clips out")
         if path.suffix.lower() in (".npy", ".npz"):
             return load_array_file(path, options)
         raise DataError(
@@ -64,6 +66,8 @@ def _check_options(data: FactorImages, options: DataOptions) -> None:
         raise ConfigError(f"{data.name} has images of {channels} channels; leave color out")
     if options.factors is not None:
         raise ConfigError(f"the factors of {data.name} are known; leave the file of factors out")
+    if options.clips != "none":
+        raise ConfigError(f"{data.name} is no folder of frames; leave clips out")
 
 
 def _looks_like_path(text: str) -> bool:

@@ -18,3 +18,5 @@ class DataOptions:
     """What to do about files that are not readable images: stop, or report and leave them out."""
     channels: Literal["auto", "first", "last"] = "auto"
     """Where arrays of four axes keep their channels; auto takes the smaller of axes 1 and 3."""
+    clips: Literal["none", "folders"] = "none"
+    """Whether each folder of pictures in a folder is a clip, its frames in the order of names."""
