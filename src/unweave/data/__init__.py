@@ -3,7 +3,9 @@
 from pathlib import Path
 
 from unweave import catalog
-from unweave.data._dataset import Column, DataSummary, Factor, FactorImages
+from unweave.data._dataset import Column, DataSummary, FactorImages
+from unweave.data._drawing import draw_by_weights, draw_evenly
+from unweave.data._factor import Factor
 from unweave.data._factor_table import ID_COLUMNS
 from unweave.data._image_files import image_from_bytes
 from unweave.data._options import DataOptions
@@ -18,6 +20,8 @@ __all__ = [
     "DataSummary",
     "Factor",
     "FactorImages",
+    "draw_by_weights",
+    "draw_evenly",
     "from_arrays",
     "image_from_bytes",
     "load_data",
@@ -36,15 +40,16 @@ def load_data(source: str | Path, options: DataOptions = DataOptions()) -> Facto
         entry = catalog.load(__name__, name, "data set")
         data = entry.load(Path(rest).expanduser() if rest else None, options)
         _check_options(data, options)
-        return data
+        return data.arranged(options.split, options.correlate)
     path = Path(text).expanduser()
     if path.is_dir():
-        return load_folder(path, options)
+        return load_folder(path, options).arranged(options.split, options.correlate)
     if path.is_file():
         if options.clips != "none":
             raise ConfigError(f"{path} is no folder of frames; leave clips out")
         if path.suffix.lower() in (".npy", ".npz"):
-            return load_array_file(path, options)
+            data = load_array_file(path, options)
+            return data.arranged(options.split, options.correlate)
         raise DataError(
             f"{path} is neither a folder of images nor an array file (.npy, .npz). "
             f"The original file of a known set is given as NAME:{path}, for instance "

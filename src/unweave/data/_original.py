@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from unweave.data._dataset import Factor
+from unweave.data._factor import Factor
 from unweave.errors import DataError
 
 

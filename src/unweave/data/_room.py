@@ -15,13 +15,39 @@ map of how much of it a pixel shows and how brightly it is lit, times the materi
 import colorsys
 
 import numpy as np
+from numpy.random import Generator
 
 from unweave.data._cache import cache_folder, cached_array
+from unweave.data._factor import Factor
+from unweave.data._original import grid_size
+from unweave.data._pixels import FunctionPixels
 from unweave.data._progress import with_progress
 from unweave.data._solids import Box, Capsule, Cylinder, Solid, Sphere
 
+HUES = tuple(i / 10 for i in range(10))
+FACTORS = (
+    Factor("floor_hue", 10, values=HUES),
+    Factor("wall_hue", 10, values=HUES),
+    Factor("object_hue", 10, values=HUES),
+    Factor("scale", 8, values=tuple(0.75 + 0.5 * i / 7 for i in range(8))),
+    Factor("shape", 4, ("cube", "cylinder", "sphere", "capsule"), categorical=True),
+    Factor("orientation", 15, values=tuple(-30 + 60 * i / 14 for i in range(15))),
+)
+SPLITS = {
+    "element": "object_hue>=0.8,wall_hue>=0.8,floor_hue>=0.8,scale>=1.1,shape=cylinder,"
+    "orientation>20",
+    "range": "shape=capsule,object_hue>=0.5",
+    "range_floor": "shape=capsule,floor_hue>=0.5",
+    "range_hues": "object_hue>=0.8,wall_hue<=0.2",
+    "extrapolation": "floor_hue>=0.5",
+}
+"""What M. Montero et al., ICLR 2021, openreview:qbH974jKUVy, hold out of training."""
+RENDERED = (
+    "rendered here in the manner of 3D Shapes; for the original images give the file, as "
+    "shapes3d:/path/to/3dshapes.h5"
+)
 SIDE = 64
-SCALES, SHAPES, ORIENTATIONS, HUES = 8, 4, 15, 10
+SCALES, SHAPES, ORIENTATIONS = 8, 4, 15
 SMALLEST, LARGEST = 0.75, 1.25
 WIDEST_ANGLE = np.radians(30)
 FOCAL_LENGTH = 73.5  # pixels
@@ -37,6 +63,18 @@ LIGHT_SAMPLES = 32
 SHADOW_FROM, SHADOW_TO, SHADOW_CELLS = -1.6, 3.0, 128  # part of the floor that may be in shadow
 FLOOR, WALLS, OBJECT, SHINE, BEYOND = range(5)
 """The maps of a picture; shine is white, and beyond the walls is the sky."""
+
+
+def rooms() -> FunctionPixels:
+    """Return all 480,000 images, painted when they are asked for."""
+    maps = room_maps()
+
+    def make(rows: np.ndarray, rng: Generator) -> np.ndarray:
+        hues, scene = np.divmod(rows, len(maps))
+        floor, wall, thing = np.unravel_index(hues, (len(HUES),) * 3)
+        return paint(maps[scene], floor, wall, thing)
+
+    return FunctionPixels((3, SIDE, SIDE), grid_size(FACTORS), make)
 
 
 def room_maps() -> np.ndarray:
@@ -71,7 +109,7 @@ def make_solid(shape: int, scale: int) -> Solid:
 
 def hue_colors() -> np.ndarray:
     """Return the ten colours of full saturation, (hue, 3)."""
-    return np.array([colorsys.hsv_to_rgb(i / HUES, 1, 1) for i in range(HUES)], np.float32)
+    return np.array([colorsys.hsv_to_rgb(hue, 1, 1) for hue in HUES], np.float32)
 
 
 def paint(maps: np.ndarray, floor: np.ndarray, wall: np.ndarray, thing: np.ndarray) -> np.ndarray:

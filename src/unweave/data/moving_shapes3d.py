@@ -11,7 +11,7 @@ from pathlib import Path
 from unweave.data._clips import Motion, moving
 from unweave.data._dataset import FactorImages
 from unweave.data._options import DataOptions
-from unweave.data.shapes3d import FACTORS, rendered
+from unweave.data._room import FACTORS, RENDERED, rooms
 
 HUE = Motion(0, period=10)
 MOTIONS = (HUE, HUE, HUE, Motion(0.5), Motion(0), Motion(1))
@@ -19,6 +19,4 @@ MOTIONS = (HUE, HUE, HUE, Motion(0.5), Motion(0), Motion(1))
 
 def load(path: Path | None, options: DataOptions) -> FactorImages:
     """Draw the clips; always the same for the same settings."""
-    whole = rendered()
-    source = str(path or "")
-    return moving("moving_shapes3d", source, whole.pixels, FACTORS, MOTIONS, whole.note)
+    return moving("moving_shapes3d", str(path or ""), rooms(), FACTORS, MOTIONS, RENDERED)
