@@ -5,7 +5,7 @@ import pytest
 from written_sets import WRITERS
 
 from unweave import catalog
-from unweave.data import DataOptions, load_data
+from unweave.data import DataOptions, known_places, load_data
 from unweave.errors import ConfigError, DataError, UnweaveError
 
 EVERY = catalog.names("unweave.data")
@@ -153,3 +153,14 @@ def test_a_file_that_is_neither_folder_nor_array_is_explained(tmp_path):
     path.write_bytes(b"")
     with pytest.raises(DataError, match="given as NAME:"):
         load_data(path)
+
+
+def test_every_set_of_original_files_says_where_they_are_known_to_be():
+    for name in WRITERS:
+        places = known_places(name)
+        assert all(place.address.startswith(("http://", "https://")) for place in places)
+        assert all(len(place.md5) in (0, 32) for place in places)
+    with pytest.raises(ConfigError, match="made on this machine"):
+        known_places("toy_xys")
+    with pytest.raises(ConfigError, match="Did you mean 'shapes3d'"):
+        known_places("shape3d")

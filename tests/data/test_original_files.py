@@ -1,6 +1,7 @@
 """Loaders of original files, each on a small file in the exact format."""
 
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -184,6 +185,25 @@ def test_smallnorb_puts_each_photograph_in_its_row(folder, monkeypatch, packed):
     np.testing.assert_allclose(greys(data), grey, atol=0.01)
     instance = data.factors()[:, 1]
     np.testing.assert_array_equal(data.partitions["train"], np.flatnonzero(instance % 2 == 1))
+
+
+@pytest.mark.parametrize("archives", [1, 2])
+def test_smallnorb_in_archives_gives_the_same(folder, monkeypatch, archives):
+    path, grey = written.write_smallnorb(folder, monkeypatch, archives=archives)
+    data = load_data(f"smallnorb:{path}")
+    np.testing.assert_allclose(greys(data), grey, atol=1)
+    assert {name: len(rows) for name, rows in data.partitions.items()} == {"train": 48, "test": 48}
+
+
+def test_smallnorb_archives_that_lack_or_repeat_a_file_are_refused(folder, monkeypatch):
+    path, _ = written.write_smallnorb(folder, monkeypatch, archives=2)
+    (path / "smallnorb-test.zip").unlink()
+    with pytest.raises(DataError, match=r"holds no file \*-testing-cat.mat, by itself or in a"):
+        load_data(f"smallnorb:{path}")
+    with zipfile.ZipFile(path / "smallnorb-train.zip", "a") as archive:
+        archive.writestr("again/a-training-cat.mat", b"")
+    with pytest.raises(DataError, match=r"holds several files -training-cat\.mat"):
+        load_data(f"smallnorb:{path}")
 
 
 def test_smallnorb_cut_short_is_refused(folder, monkeypatch):

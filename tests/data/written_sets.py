@@ -122,7 +122,10 @@ def norb_bytes(array: np.ndarray) -> bytes:
     return struct.pack(f"<{2 + len(sizes)}i", magic, array.ndim, *sizes) + array.tobytes()
 
 
-def write_smallnorb(folder: Path, monkeypatch, *, packed: bool = False) -> tuple[Path, np.ndarray]:
+def write_smallnorb(
+    folder: Path, monkeypatch, *, packed: bool = False, archives: int = 0
+) -> tuple[Path, np.ndarray]:
+    """Write the six files; with `archives`, into one .zip or two, in a folder of their own."""
     sizes = (2, 4, 2, 3, 2)
     monkeypatch.setattr(smallnorb, "FACTORS", small(smallnorb.FACTORS, *sizes))
     table, grey = grid(*sizes), values(prod(sizes))
@@ -139,11 +142,15 @@ def write_smallnorb(folder: Path, monkeypatch, *, packed: bool = False) -> tuple
         for kind, array in arrays.items():
             name = f"smallnorb-{code}x9x18x6x2x96x96-{part}-{kind}.mat"
             content = norb_bytes(array)
-            if packed:
+            if archives:
+                archive = "smallnorb.zip" if archives == 1 else f"smallnorb-{part[:-3]}.zip"
+                with zipfile.ZipFile(folder / archive, "a", zipfile.ZIP_DEFLATED) as file:
+                    file.writestr(f"smallnorb/{name}", content)
+            elif packed:
                 (folder / f"{name}.gz").write_bytes(gzip.compress(content, 1))
             else:
                 (folder / name).write_bytes(content)
-    return folder, grey
+    return (folder / "smallnorb.zip" if archives == 1 else folder), grey
 
 
 def write_cars3d(folder: Path, monkeypatch, *, packed: bool = True) -> tuple[Path, np.ndarray]:

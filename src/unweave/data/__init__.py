@@ -11,6 +11,7 @@ from unweave.data._image_files import image_from_bytes
 from unweave.data._options import DataOptions
 from unweave.data._own_arrays import from_arrays, load_array_file
 from unweave.data._own_folder import load_folder
+from unweave.data._places import Place, known_places
 from unweave.errors import ConfigError, DataError
 
 __all__ = [
@@ -20,10 +21,12 @@ __all__ = [
     "DataSummary",
     "Factor",
     "FactorImages",
+    "Place",
     "draw_by_weights",
     "draw_evenly",
     "from_arrays",
     "image_from_bytes",
+    "known_places",
     "load_data",
 ]
 
