@@ -182,6 +182,22 @@ def test_data_shows_itself(tmp_path, capsys):
     assert Image.open(picture).size[1] > 4 * 64
 
 
+def test_data_says_where_the_originals_are_without_opening_them(capsys):
+    code, out, _ = say("data shapes3d --where", capsys)
+    assert code == 0
+    assert "untested" in out
+    assert "3dshapes.h5  MD5 099a2078d58cec4daad0702c55d06868" in out
+    code, _, err = say("data toy_xys --where", capsys)
+    assert code == 2
+    assert "has no original files" in err
+
+
+def test_data_says_that_a_set_is_a_rendering(capsys):
+    code, out, _ = say("data shapes3d", capsys)
+    assert code == 0
+    assert "rendered here in the manner of 3D Shapes" in out
+
+
 def test_training_on_an_own_folder_of_images(tmp_path, capsys):
     rng = np.random.default_rng(0)
     folder = tmp_path / "photos"

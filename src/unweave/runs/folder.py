@@ -6,6 +6,7 @@ record.jsonl             loss terms by step; diagnostics at evaluations
 checkpoint.safetensors   networks, optimizers and step (and .previous)
 networks.safetensors     the trained networks
 scores.json              metrics
+scores.PART.json         metrics on a part of the data: train, held_out, correlated, inverse
 plugins/                 files of plugins that were given by path, for people to read
 latent_names.json        what the user calls latents: {"3": "x position"}
 results/                 what studies keep of the run (studies/_ledger.py)
@@ -142,6 +143,13 @@ class RunFolder:
 
     def write_scores(self, scores: dict[str, Any]) -> None:
         write_atomically(self.scores_file, json.dumps(scores, indent=1) + "\n")
+
+    def part_scores_file(self, part: str) -> Path:
+        """Return where scores on a part of the data are kept, such as what was held out."""
+        return self.path / f"scores.{part}.json"
+
+    def write_part_scores(self, part: str, scores: dict[str, Any]) -> None:
+        write_atomically(self.part_scores_file(part), json.dumps(scores, indent=1) + "\n")
 
     def latent_names(self) -> dict[int, str]:
         """Return the names that latents were given, by index."""

@@ -125,9 +125,10 @@ def make_networks(config: Train, data: FactorImages) -> Networks:
 
 def training_part(config: Train, data: FactorImages) -> tuple[FactorImages, FactorImages]:
     """Return the images to train on and those for diagnostics; without validation all twice."""
+    training = data if data.held_out is None else data.part("train")
     if not config.validation:
-        return data, data
-    return data.split(config.validation, config.seed, keep_numbers=True)
+        return training, training
+    return training.split(config.validation, config.seed, keep_numbers=True)
 
 
 def _train(
