@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch.nn.functional import gumbel_softmax
+from torch.nn.functional import gumbel_softmax, one_hot
 
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
@@ -89,15 +89,28 @@ class ClusterStyleAutoencoder(Autoencoder):
         """Draw one-hot clusters; gradients pass through the Gumbel-softmax relaxation."""
         return gumbel_softmax(logits, tau=self.temperature, hard=True)
 
+    def likeliest_cluster(self, logits: Latents) -> Latents:
+        """Return the one-hot likeliest cluster; gradients are those of the softmax."""
+        soft = logits.softmax(1)
+        hard = one_hot(soft.argmax(1), soft.shape[1]).to(soft.dtype)
+        # Adding 0 leaves the one-hot as it is and passes gradients on.
+        return hard + (soft - soft.detach())
+
     def prior_clusters(self, nets: Networks, count: int) -> Latents:
         """Draw one-hot clusters from their prior: all are equally likely."""
         first = nets.cluster_discriminator[0]
         return sample_one_hot(count, first.in_features, first.weight.device)
 
     def autoencoder_loss(
-        self, nets: Networks, images: Images, y: Latents, z: Latents, step: int
+        self,
+        nets: Networks,
+        images: Images,
+        logits: Latents,
+        y: Latents,
+        z: Latents,
+        step: int,
     ) -> Loss:
-        """Return what the autoencoder lowers."""
+        """Return what the autoencoder lowers, given a cluster drawn from its logits."""
         reconstruction = self.reconstruction(nets, self.join(nets, y, z), images)
         fooling_y = fooling_loss(nets.cluster_discriminator(y))
         fooling_z = fooling_loss(nets.style_discriminator(z))
@@ -111,7 +124,7 @@ class ClusterStyleAutoencoder(Autoencoder):
     def turns(self, nets: Networks, batch: Any, step: int) -> Iterator[Turn]:
         logits, z = self.split(nets, batch.images)
         y = self.draw_cluster(logits)
-        yield Turn("autoencoder", self.autoencoder_loss(nets, batch.images, y, z, step))
+        yield Turn("autoencoder", self.autoencoder_loss(nets, batch.images, logits, y, z, step))
 
         one_hot = self.prior_clusters(nets, len(y))
         judge_y, judge_z = nets.cluster_discriminator, nets.style_discriminator
@@ -129,10 +142,13 @@ class ClusterStyleAutoencoder(Autoencoder):
         return self.join(nets, self.draw_cluster(logits), z)
 
     def swap(self, nets: Networks, content_images: Images, style_images: Images) -> Images:
-        """Decode the clusters of some images with the styles of others."""
+        """Decode the likeliest clusters of some images with the styles of others.
+
+        Decoders have seen one cluster at a time, never a blend.
+        """
         logits, _ = self.split(nets, content_images)
         _, z = self.split(nets, style_images)
-        return self.decode(nets, self.join(nets, logits.softmax(1), z))
+        return self.decode(nets, self.join(nets, self.likeliest_cluster(logits), z))
 
     def code_size(self, nets: Networks) -> int:
         return self.joined_size(nets.cluster_discriminator[0].in_features)
@@ -149,10 +165,27 @@ class ClusteringAutoencoder(ClusterStyleAutoencoder):
     clusters: int = 16
     """Number of clusters. Paper: 16 or 30 to cluster, 20 to reduce dimensions."""
 
+    decision_weight: Schedule = constant(0.0)
+    """Weight v of deciding."""
+
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.clusters < 2:
             raise ConfigError(f"clusters must be 2 or more, found {self.clusters}")
+
+    def autoencoder_loss(
+        self,
+        nets: Networks,
+        images: Images,
+        logits: Latents,
+        y: Latents,
+        z: Latents,
+        step: int,
+    ) -> Loss:
+        loss = super().autoencoder_loss(nets, images, logits, y, z, step)
+        log_q = logits.log_softmax(1)
+        indecision = -(log_q.exp() * log_q).sum(1).mean()
+        return loss.plus(self.decision_weight.at(step) * indecision, indecision=indecision)
 
     def cluster_count(self, data: DataSummary) -> int:
         return self.clusters
