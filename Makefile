@@ -36,7 +36,7 @@ explorer-runtime: # Rebuild what the page evaluates decoders with; needs Node.js
 
 acceptance: $(READY)
 	$(BIN)/python -m pytest -m acceptance -n 2 --dist worksteal --durations 0; outcome=$$?; \
-	$(BIN)/python tests/acceptance/write_table.py; exit $$outcome
+	$(BIN)/python tests/acceptance/write_page.py; exit $$outcome
 
 cluster: $(READY)
 	$(BIN)/python -m pytest -m cluster tests/studies/test_ray.py

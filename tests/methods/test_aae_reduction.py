@@ -69,9 +69,8 @@ def test_the_repulsion_reaches_the_heads_alone_and_is_in_the_loss():
     rest = loss.terms["reconstruction"] + 5 * (
         loss.terms["fooling_cluster"] + loss.terms["fooling_style"]
     )
-    assert (loss.total - rest).item() == pytest.approx(
-        10 * loss.terms["repulsion"].item(), rel=1e-4
-    )
+    added = 10 * loss.terms["repulsion"] - 3 * loss.terms["information"]
+    assert (loss.total - rest).item() == pytest.approx(added.item(), rel=1e-4)
 
 
 def test_codes_and_swaps_have_one_head_each_and_no_blend():
