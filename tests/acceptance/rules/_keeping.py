@@ -13,6 +13,7 @@ import json
 import os
 import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -26,8 +27,8 @@ RULES = Path(__file__).parent
 ROOT = RULES.parents[2]
 KEPT = ROOT / "build" / "acceptance"
 PACKAGES = {"unweave": ROOT / "src" / "unweave", "rules": RULES}
-JUDGING = {RULES / "__init__.py", RULES / "_rule.py", Path(__file__)}
-"""Files that numbers do not depend on."""
+JUDGING = ("__init__.py", "_rule.py", "_keeping.py")
+"""Files of the rules that numbers do not depend on."""
 WORDS_OF_A_RULE = {"claim", "checks", "covers", "picture"}
 
 
@@ -93,9 +94,10 @@ class Kept:
 def fingerprint(file: Path) -> str:
     """Return a digest of a file and of all it imports of the library and of the rules."""
     digest = hashlib.sha256()
-    for path in sorted(imported(file) - JUDGING):
+    judging = {PACKAGES["rules"] / name for name in JUDGING}
+    for path in sorted(imported(file) - judging):
         digest.update(str(path.relative_to(ROOT)).encode())
-        digest.update(meaning(path).encode())
+        digest.update(code_of(path).meaning)
     return digest.hexdigest()[:16]
 
 
@@ -106,60 +108,72 @@ def imported(file: Path) -> set[Path]:
         path = waiting.pop()
         if path not in found:
             found.add(path)
-            waiting += direct_imports(path)
-    return found
-
-
-@cache
-def direct_imports(file: Path) -> list[Path]:
-    """List the files of the library and of the rules that a file imports, anywhere in it.
-
-    A folder's __init__ passes names on: only what it uses itself counts as imported by it.
-    """
-    code, found = tree(file), []
-    used = {node.id for node in ast.walk(code) if isinstance(node, ast.Name)}
-    for node in ast.walk(code):
-        if isinstance(node, ast.Import):
-            found += [path for alias in node.names for path in files_behind(alias.name, "")]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            for alias in node.names:
-                if file.name != "__init__.py" or (alias.asname or alias.name) in used:
-                    found += files_behind(node.module, alias.name)
+            for module, name in code_of(path).imports:
+                waiting += files_behind(module, name)
     return found
 
 
 def files_behind(module: str, name: str) -> list[Path]:
-    """List the files behind `from module import name`; none if the module is not ours."""
+    """List the files behind `from module import name`; none if the module is not ours.
+
+    The __init__ of a folder passes names on; the file behind a name is where it comes from.
+    """
     package, *parts = module.split(".")
     if package not in PACKAGES:
         return []
     place = PACKAGES[package].joinpath(*parts)
     if place.with_suffix(".py").is_file():
         return [place.with_suffix(".py")]
-    if (place / f"{name}.py").is_file() or (place / name).is_dir():
-        return files_behind(f"{module}.{name}", "") if name else []
     init = place / "__init__.py"
-    if not name or not init.is_file():
+    if not name:
         return []
-    for node in ast.walk(tree(init)):
-        if isinstance(node, ast.ImportFrom) and node.module:
-            for alias in node.names:
-                if (alias.asname or alias.name) == name:
-                    return files_behind(node.module, alias.name)
-    return [init]
+    if (place / f"{name}.py").is_file() or (place / name).is_dir():
+        return files_behind(f"{module}.{name}", "")
+    if not init.is_file():
+        return []
+    passed_on = code_of(init).passed_on
+    return files_behind(*passed_on[name]) if name in passed_on else [init]
+
+
+@dataclass(frozen=True)
+class Code:
+    """What a file says."""
+
+    imports: list[tuple[str, str]]
+    """Modules and names it imports, anywhere in it; of an __init__ those it uses itself."""
+    passed_on: dict[str, tuple[str, str]]
+    """Where each name comes from that it imports."""
+    meaning: bytes
+    """Digest of its code without comments, docstrings, layout, claims and checks."""
+
+
+def code_of(file: Path) -> Code:
+    """Read a file, or remember it if it has not changed."""
+    return _code_of(file, file.stat().st_mtime_ns)
 
 
 @cache
-def meaning(file: Path) -> str:
-    """Return the code of a file without comments, docstrings, layout, claims and checks."""
-    code = tree(file)
-    for node in ast.walk(code):
+def _code_of(file: Path, changed: int) -> Code:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    nodes = list(ast.walk(tree))
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    imports, passed_on = [], {}
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            imports += [(alias.name, "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                own_name = alias.asname or alias.name
+                passed_on[own_name] = (node.module, alias.name)
+                if file.name != "__init__.py" or own_name in used:
+                    imports.append((node.module, alias.name))
+    for node in nodes:
         body = getattr(node, "body", None)
         if isinstance(body, list):
             node.body = [line for line in body if not is_beside(line)]  # type: ignore[attr-defined]
         if isinstance(node, ast.Call):
             node.keywords = [word for word in node.keywords if word.arg not in WORDS_OF_A_RULE]
-    return ast.dump(code)
+    return Code(imports, passed_on, hashlib.sha256(ast.dump(tree).encode()).digest())
 
 
 def is_beside(line: ast.stmt) -> bool:
@@ -171,8 +185,3 @@ def is_beside(line: ast.stmt) -> bool:
         and isinstance(line.value, ast.Constant)
         and isinstance(line.value.value, str)
     )
-
-
-def tree(file: Path) -> ast.Module:
-    """Return the parsed code of a file."""
-    return ast.parse(file.read_text(encoding="utf-8"))

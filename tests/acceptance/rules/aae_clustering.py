@@ -10,7 +10,13 @@ from unweave.settings.optimizers import Adam
 
 CLUSTERS = 16
 STEPS = 1500
-SETTINGS = {"latent_dim": 2, "clusters": CLUSTERS, "optimizer": Adam(1e-3), **DISCRIMINATOR}
+SETTINGS = {
+    "latent_dim": 2,
+    "clusters": CLUSTERS,
+    "adversarial_weight": 10,
+    "optimizer": Adam(1e-3),
+    **DISCRIMINATOR,
+}
 
 
 def purity(clusters: np.ndarray, classes: np.ndarray) -> float:
