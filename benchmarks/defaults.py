@@ -28,7 +28,7 @@ import numpy as np
 
 from unweave import catalog
 from unweave.data import FactorImages, load_data
-from unweave.errors import Stopped, UnweaveError
+from unweave.errors import UnweaveError
 from unweave.files.writing import write_atomically
 from unweave.methods import Method, method_named
 from unweave.metrics import dci, mig
@@ -132,8 +132,6 @@ def train(name: str, options: argparse.Namespace) -> None:
         else:
             run = loop.start(config, data, folder.path, QUIET)
         figures = figures_of(run, data)
-    except Stopped:
-        raise
     except UnweaveError as error:
         reasons = [f"failed: {error}"]
     finally:
