@@ -79,7 +79,7 @@ def figures_of(run: Run, data: FactorImages) -> dict[str, float]:
         "mig": float(mig(codes, factors).value),
         "dci": float(dci(codes, factors, train_rows=2000, test_rows=1000).value),
     }
-    if not run.has_encoder:
+    if run.code.source != "images":
         return figures
     terms = run.terms(images)
     figures |= {name: terms[name] for name in ("reconstruction", "kl") if name in terms}
@@ -90,7 +90,7 @@ def figures_of(run: Run, data: FactorImages) -> dict[str, float]:
         mean, logvar = posterior
         kl = 0.5 * (mean**2 + np.exp(logvar) - 1 - logvar).mean(0)
         figures["dimensions in use"] = float((kl > ACTIVE).sum())
-    if run.has_decoder:
+    if run.code.decodes:
         variance = np.square(images - images.mean(0)).sum()
         figures["error"] = float(np.square(run.reconstruct(images) - images).sum() / variance)
         samples = run.sample(500)

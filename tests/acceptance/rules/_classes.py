@@ -45,7 +45,7 @@ def finding(run: Run, network: Architecture, *, seed: int) -> Finding:
     method, classes = run.config.method, data.column("shape")
     told = method.supervision.table(data).rows
     test = np.setdiff1d(np.arange(len(data)), told)
-    content = run.encode(data.images(test))[:, method.code_parts(run.nets)["content"]]
+    content = run.encode(data.images(test))[:, run.code.roles["content"]]
     alone = classifier(told, seed=seed, steps=300, network=network)(data.images(test))
     leak = leakage(run, "shape")
     codes = run.prior_codes(1500)
