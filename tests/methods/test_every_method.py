@@ -306,7 +306,7 @@ def weights_of(name: str) -> list[str]:
     numbers = (Schedule, Schedule | None, float)
     return [
         field.name
-        for field in dataclasses.fields(method_named(name))
+        for field in dataclasses.fields(CLASSES[name])
         if field.type in numbers and any(word in field.name for word in words)
     ]
 
@@ -315,7 +315,7 @@ def weights_of(name: str) -> list[str]:
     ("name", "weight"), [(name, weight) for name in METHODS for weight in weights_of(name)]
 )
 def test_a_negative_weight_is_refused(name, weight):
-    method = method_named(name)
+    method = CLASSES[name]
     if method.__name__ == "InfoVAE" and weight == "alpha":
         return  # it weighs the KL by 1 - alpha: see test_info_vae.py
     fields = {field.name: field.type for field in dataclasses.fields(method)}
