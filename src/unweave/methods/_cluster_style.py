@@ -9,7 +9,7 @@ gradient vanishes.
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch.nn.functional import gumbel_softmax, one_hot
@@ -25,6 +25,14 @@ from unweave.probability.priors import sample_one_hot
 from unweave.settings.optimizers import Adam
 from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Images, Latents, Scalar
+
+
+class Drawn(NamedTuple):
+    """The codes of a batch: logits of clusters, a cluster drawn from them, and the style."""
+
+    logits: Latents
+    y: Latents
+    z: Latents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -102,19 +110,11 @@ class ClusterStyleAutoencoder(Autoencoder):
         first = nets.cluster_discriminator[0]
         return sample_one_hot(count, first.in_features, first.weight.device)
 
-    def autoencoder_loss(
-        self,
-        nets: Networks,
-        images: Images,
-        logits: Latents,
-        y: Latents,
-        z: Latents,
-        step: int,
-    ) -> Loss:
-        """Return what the autoencoder lowers, given a cluster drawn from its logits."""
-        reconstruction = self.reconstruction(nets, self.join(nets, y, z), images)
-        fooling_y = fooling_loss(nets.cluster_discriminator(y))
-        fooling_z = fooling_loss(nets.style_discriminator(z))
+    def autoencoder_loss(self, nets: Networks, images: Images, drawn: Drawn, step: int) -> Loss:
+        """Return what the autoencoder lowers."""
+        reconstruction = self.reconstruction(nets, self.join(nets, drawn.y, drawn.z), images)
+        fooling_y = fooling_loss(nets.cluster_discriminator(drawn.y))
+        fooling_z = fooling_loss(nets.style_discriminator(drawn.z))
         return Loss(
             reconstruction + self.adversarial_weight.at(step) * (fooling_y + fooling_z),
             reconstruction=reconstruction,
@@ -125,7 +125,8 @@ class ClusterStyleAutoencoder(Autoencoder):
     def turns(self, nets: Networks, batch: Any, step: int) -> Iterator[Turn]:
         logits, z = self.split(nets, batch.images)
         y = self.draw_cluster(logits)
-        yield Turn("autoencoder", self.autoencoder_loss(nets, batch.images, logits, y, z, step))
+        drawn = Drawn(logits, y, z)
+        yield Turn("autoencoder", self.autoencoder_loss(nets, batch.images, drawn, step))
 
         one_hot = self.prior_clusters(nets, len(y))
         judge_y, judge_z = nets.cluster_discriminator, nets.style_discriminator
@@ -177,17 +178,9 @@ class ClusteringAutoencoder(ClusterStyleAutoencoder):
         if self.clusters < 2:
             raise ConfigError(f"clusters must be 2 or more, found {self.clusters}")
 
-    def autoencoder_loss(
-        self,
-        nets: Networks,
-        images: Images,
-        logits: Latents,
-        y: Latents,
-        z: Latents,
-        step: int,
-    ) -> Loss:
-        loss = super().autoencoder_loss(nets, images, logits, y, z, step)
-        information = cluster_information(logits)
+    def autoencoder_loss(self, nets: Networks, images: Images, drawn: Drawn, step: int) -> Loss:
+        loss = super().autoencoder_loss(nets, images, drawn, step)
+        information = cluster_information(drawn.logits)
         weighted = self.decision_weight.at(step) * information
         return loss.plus(-weighted, information=information)
 

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
-from unweave.methods._cluster_style import ClusteringAutoencoder
+from unweave.methods._cluster_style import ClusteringAutoencoder, Drawn
 from unweave.methods._code import Part
 from unweave.methods._method import Loss, Player
 from unweave.networks import Architecture, Networks
@@ -74,16 +74,8 @@ class AAEReduction(ClusteringAutoencoder):
         logits, z = self.split(nets, images)
         return self.join(nets, self.likeliest_cluster(logits), z)
 
-    def autoencoder_loss(
-        self,
-        nets: Networks,
-        images: Images,
-        logits: Latents,
-        y: Latents,
-        z: Latents,
-        step: int,
-    ) -> Loss:
-        loss = super().autoencoder_loss(nets, images, logits, y, z, step)
+    def autoencoder_loss(self, nets: Networks, images: Images, drawn: Drawn, step: int) -> Loss:
+        loss = super().autoencoder_loss(nets, images, drawn, step)
         repelled = repulsion(nets.heads.weight.T, self.head_distance)
         return loss.plus(self.repulsion_weight * repelled, repulsion=repelled)
 
