@@ -72,12 +72,13 @@ def endless_ramps(method: Method, steps: int) -> list[str]:
 
 def figures_of(run: Run, data: FactorImages) -> dict[str, float]:
     """Return what a run showed on some images."""
-    rows = np.random.default_rng(0).choice(len(data), size=ROWS, replace=False)
+    count = min(ROWS, len(data))
+    rows = np.random.default_rng(0).choice(len(data), size=count, replace=False)
     images, factors = data.images(rows), data.factors(rows)
     codes = run.encode_rows(rows, data)
     figures = {
         "mig": float(mig(codes, factors).value),
-        "dci": float(dci(codes, factors, train_rows=2000, test_rows=1000).value),
+        "dci": float(dci(codes, factors, train_rows=count * 2 // 3, test_rows=count // 3).value),
     }
     if run.code.source != "images":
         return figures

@@ -9,11 +9,12 @@ from unweave import catalog
 from unweave.methods import method_named
 from unweave.methods.annealed_vae import AnnealedVAE
 from unweave.methods.beta_vae import BetaVAE
-from unweave.runs.config import Train
+from unweave.runs.config import Machine, Train
+from unweave.training import loop
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
-from defaults import complaints, endless_ramps
+from defaults import complaints, endless_ramps, figures_of
 
 GOOD = {"error": 0.2, "dimensions in use": 5.0, "variance of samples": 0.8, "mig": 0.1}
 
@@ -43,6 +44,21 @@ def test_collapse_and_divergence_are_complained_of(figures, complaint):
     assert complaints("vae", GOOD, []) == []
     (found,) = complaints("vae", GOOD | figures, [])
     assert complaint in found
+
+
+@pytest.mark.parametrize("name", ["vae", "aae", "ground_truth"])
+def test_figures_are_taken_of_methods_with_and_without_posterior_or_decoder(name, toy, tmp_path):
+    config = Train(method=method_named(name)(latent_dim=2), data="toy_xys", steps=2)
+    run = loop.start(config, toy, tmp_path / "run", Machine(evaluations=0, threads=1))
+    figures = figures_of(run, toy)
+    assert 0 <= figures["mig"] <= 1
+    assert ("kl" in figures) == (name == "vae")
+    if name == "ground_truth":
+        assert figures["dci"] > 0.99
+        assert complaints(name, figures, []) == []
+    else:
+        found = complaints(name, figures, [])
+        assert any("mean image" in said for said in found), "2 steps teach nothing"
 
 
 def test_a_generator_need_not_reconstruct():
