@@ -17,6 +17,7 @@ from unweave.evaluation.encode import encode_run
 from unweave.methods import method_named, turns_of
 from unweave.runs.config import Machine, from_json, to_json
 from unweave.runs.run import Run, load
+from unweave.settings.schedules import Schedule
 from unweave.training import loop
 from unweave.training.game import Game
 
@@ -266,6 +267,31 @@ def test_a_method_trains_on_color_images_of_odd_size(name, quiet, tmp_path):
     assert codes.shape == (2, run.latent_dim)
     if name in DECODING:
         assert run.decode(codes).shape == (2, 3, 20, 27)
+
+
+def weights_of(name: str) -> list[str]:
+    """List the settings of a method that weigh a term of its loss."""
+    words = ("beta", "gamma", "alpha", "lambda", "weight", "decay", "capacity")
+    numbers = (Schedule, Schedule | None, float)
+    return [
+        field.name
+        for field in dataclasses.fields(CLASSES[name])
+        if field.type in numbers and any(word in field.name for word in words)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "weight"), [(name, weight) for name in METHODS for weight in weights_of(name)]
+)
+def test_a_negative_weight_is_refused(name, weight):
+    method = CLASSES[name]
+    if method.__name__ == "InfoVAE" and weight == "alpha":
+        return  # it weighs the KL by 1 - alpha: see test_info_vae.py
+    fields = {field.name: field.type for field in dataclasses.fields(method)}
+    values = [-1.0] if fields[weight] is float else [-1.0, "4:-1:10", "-1:4:10"]
+    for value in values:
+        with pytest.raises(ConfigError, match=f"^{weight} must be 0 or more, found -?[0-9.:-]+$"):
+            method(**{weight: value})
 
 
 def test_unknown_method_names_the_nearest():

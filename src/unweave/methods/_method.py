@@ -51,8 +51,17 @@ class Method(ABC):
             value = getattr(self, field.name)
             if field.type is Schedule or (field.type == Schedule | None and value is not None):
                 object.__setattr__(self, field.name, Schedule.parse(value))
+                self.refuse_negative(field.name)
         if self.latent_dim < 1:
             raise ConfigError(f"latent_dim must be 1 or more, found {self.latent_dim}")
+
+    def refuse_negative(self, *names: str) -> None:
+        """Raise an error if a weight is below 0, or a schedule is at either end."""
+        for name in names:
+            value = getattr(self, name)
+            lowest = min(value.start, value.end) if isinstance(value, Schedule) else value
+            if lowest < 0:
+                raise ConfigError(f"{name} must be 0 or more, found {value}")
 
     @classmethod
     def around(cls, inner: str) -> "type[Method]":
