@@ -1,13 +1,16 @@
-"""Every method of the catalog, small enough to train in a moment."""
+"""Every method of the catalog and a plain GAN, small enough to train in a moment."""
 
 import dataclasses
 
+from plain_gan import PlainGAN
 from unweave import catalog
 from unweave.methods import Method, method_named
 from unweave.runs.config import Train
 
 TWINS = ["semi_supervised+factor_vae", "semi_supervised+aae"]  # bare, it is that of beta_vae
-METHODS = [*catalog.names("unweave.methods"), *TWINS]
+CLASSES = {name: method_named(name) for name in [*catalog.names("unweave.methods"), *TWINS]}
+CLASSES["plain_gan"] = PlainGAN  # of no catalog: a generator without an encoder
+METHODS = list(CLASSES)
 STEPS = 3
 NARROW = {
     "discriminator_width": 32,
@@ -20,7 +23,7 @@ NARROW = {
 
 def small(name: str) -> Method:
     """Return the method with a short code and narrow networks of its own, quick to store."""
-    method = method_named(name)
+    method = CLASSES[name]
     fields = {field.name for field in dataclasses.fields(method)}
     return method(latent_dim=4, **{k: v for k, v in NARROW.items() if k in fields})
 
