@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from read_pages import Page
 from unweave.cli import main
 from unweave.studies.report import plots
 from unweave.studies.report.table import StudyTable
@@ -52,7 +53,10 @@ def test_the_page_holds_everything_and_asks_for_nothing(studied):
     file, root = studied
     assert main(["study", "report", str(file), "--out", str(root)]) == 0
     text = (root / "studies" / "two" / "report.html").read_text()
+    page = Page(text)
     assert not re.search(r"""(src|href)=["'](?!data:)""", text)
+    assert all(image["alt"] for image in page.all("img"))
+    assert sum(image["src"].startswith("data:image/svg") for image in page.all("img")) >= 6
     assert "Does it &lt;work&gt; &amp; hold?" in text
     for words in (
         "Medians by arm",

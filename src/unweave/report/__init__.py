@@ -6,6 +6,7 @@ from unweave import views
 from unweave.errors import ConfigError
 from unweave.pages import page, section, tag
 from unweave.report import comparison_sections, run_sections
+from unweave.report.drawn import pictured, plotted
 from unweave.runs.model import Model
 from unweave.runs.run import Run
 
@@ -46,4 +47,4 @@ def comparison_html(runs: Sequence[Run]) -> str:
     )
 
 
-__all__ = ["comparison_html", "report_html"]
+__all__ = ["comparison_html", "pictured", "plotted", "report_html"]
