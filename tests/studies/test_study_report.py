@@ -76,6 +76,15 @@ def test_the_page_holds_everything_and_asks_for_nothing(studied):
         assert words in text, words
 
 
+def test_the_page_fits_every_screen(studied, page):
+    file, root = studied
+    assert main(["study", "report", str(file), "--out", str(root), "--no-selection"]) == 0
+    page.goto((root / "studies" / "two" / "report.html").as_uri())
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def test_markdown_has_its_pictures_beside_it(studied, tmp_path):
     file, root = studied
     target = tmp_path / "two.md"
