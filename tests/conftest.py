@@ -50,6 +50,16 @@ def tiny_run(toy, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], A
     return trained
 
 
+@pytest.fixture
+def plain_gan_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let run folders that name the plain GAN be read: a plugin, forgotten after the test."""
+    from plain_gan import PlainGAN
+    from unweave.catalog import plugins
+
+    monkeypatch.setattr(plugins, "_given", {})
+    plugins.add(PlainGAN)
+
+
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
     """A headless browser; without one tests are skipped, but not where CI promises them."""

@@ -1,4 +1,4 @@
-"""Every method of the catalog and a plain GAN, small enough to train in a moment."""
+"""Every method of the catalog, and one of none, small enough to train in a moment."""
 
 import dataclasses
 
@@ -18,6 +18,7 @@ NARROW = {
     "layers_at_size": (1, 2, 0),
     "channels": 16,
     "first_stage_steps": 2,
+    "capacity": "0:5:2",
 }
 
 

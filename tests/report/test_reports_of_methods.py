@@ -6,16 +6,14 @@ import shutil
 import numpy as np
 import pytest
 
-from plain_gan import PlainGAN
 from read_pages import Page
-from tiny_methods import CLASSES, METHODS
+from tiny_methods import METHODS
 from unweave.evaluation import probes
 from unweave.figures.style import Drawing
-from unweave.methods import Method, method_named, summary_of
-from unweave.report import report_html, run_sections
+from unweave.report import report_html
 from unweave.runs.run import Run, load
 
-OF_CODES = {
+ALWAYS = {
     "KL of each latent",
     "mutual information of factors and latents",
     "DCI importance of latents for factors",
@@ -25,13 +23,7 @@ OF_A_DECODER = {"latent traversals", "moving traversals", "prior samples"}
 HIERARCHIES = {"very_deep_vae"}
 
 
-def known_method(name: str) -> type[Method]:
-    """Find the plain GAN too, as a plugin would be found."""
-    return CLASSES[name] if name in CLASSES else method_named(name)
-
-
-def known_summary(method: Method) -> str:
-    return "a plain GAN" if isinstance(method, PlainGAN) else summary_of(method)
+pytestmark = pytest.mark.usefixtures("plain_gan_is_known")
 
 
 @pytest.fixture
@@ -39,8 +31,6 @@ def reported(toy, tiny_run, tmp_path, monkeypatch):
     """Return a run with scores, and its page; figures are made, but only pictures are drawn."""
     monkeypatch.setattr(Drawing, "content", lambda drawing, *_, **__: b"<svg/>")
     monkeypatch.setattr(probes, "TREES", 5)
-    monkeypatch.setattr("unweave.runs.config.method_named", known_method)
-    monkeypatch.setattr(run_sections, "summary_of", known_summary)
     few = toy.split(0.05, keep_numbers=True)[1]
 
     def report(name: str) -> tuple[Run, Page]:
@@ -66,13 +56,12 @@ def reported(toy, tiny_run, tmp_path, monkeypatch):
 def test_the_report_of_a_method_shows_all_that_it_can(name, reported):
     run, page = reported(name)
     has_kl = any("kl_per_dimension" in line for line in run.folder.record())
-    code = run.code
-    expected = set() if code.source == "nowhere" else set(OF_CODES)
-    if code.decodes:
+    expected = set(ALWAYS) if run.code.source != "nowhere" else set()
+    if run.code.decodes:
         expected |= OF_A_DECODER
-    if code.decodes and code.source == "images":
+    if run.code.decodes and run.code.source == "images":
         expected.add("reconstructions")
-    if code.swaps:
+    if run.code.swaps:
         expected.add("swapped contents and styles")
     if run.config.method.players:
         expected.add("training curves")
@@ -82,6 +71,6 @@ def test_the_report_of_a_method_shows_all_that_it_can(name, reported):
         expected.add("rate of each layer")
     assert {image["alt"] for image in page.all("img")} == expected
     missing = [words for words in page.words if re.match(r"No [^:]+: ", words)]
-    assert len(missing) == (0 if code.decodes else 1), missing
+    assert len(missing) == (0 if run.code.decodes else 1), missing
     assert "Warnings" in page.headings
     assert run.config.method.main_knob in page.text

@@ -17,7 +17,7 @@ from unweave.methods.m2 import M2
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run, load
-from unweave.runs.wrapped import wrap
+from unweave.runs.wrapped import WrappedModel, wrap
 from unweave.training import loop
 from unweave.views.responses import position_pair
 
@@ -222,10 +222,11 @@ def test_independent_codes_of_many_equal_values_do_not_move_together(toy):
 
 def test_a_kl_at_its_limit_is_warned_of(toy, separated, codes, monkeypatch):
     total = float(codes.kl().sum())
-    monkeypatch.setattr(separated, "kl_limit", total * 1.02)
+    monkeypatch.setattr(WrappedModel, "kl_limit", total * 1.02)
     assert "limit" in views.warnings(separated, codes).of_kind("kl_limit")[0].message
-    monkeypatch.setattr(separated, "kl_limit", total * 2)
+    monkeypatch.setattr(WrappedModel, "kl_limit", total * 2)
     assert not views.warnings(separated, codes).of_kind("kl_limit")
+    monkeypatch.undo()
     sharp = known_models.separated(
         toy,
         posterior=lambda images: (known_models.standard(images), np.full((len(images), 4), -20)),

@@ -123,7 +123,9 @@ def rank_agreement(rows: Sequence[RunRow], higher_is_better: dict[str, bool]) ->
         ]
     ).reshape(len(higher_is_better), len(rows))
     has = np.isfinite(columns).astype(np.int64)
-    return RankAgreement(list(higher_is_better), correlation.rank_agreement(columns), has @ has.T)
+    return RankAgreement(
+        list(higher_is_better), correlation.rank_agreement(list(columns)), has @ has.T
+    )
 
 
 def _row(run: Run, group: str) -> RunRow:
