@@ -32,9 +32,9 @@ class ScaledVAE(GaussianVAE):
 '''
 
 METRIC = '''
-"""Rows: how many there are; a metric of a stranger."""
+"""Row count: how many rows there are; a metric of a stranger, in no arXiv paper."""
 
-from unweave.metrics import CODES, Score
+from unweave.metrics import CODES, Score, choose_protocol, read_tables
 
 PROTOCOLS = {"plain": "counted"}
 NEEDS = CODES
@@ -42,8 +42,10 @@ HIGHER_IS_BETTER = True
 RANGE = "1 to infinity"
 
 
-def rows(codes, factors, *, seed=0, protocol="plain"):
-    return Score("rows", len(codes), protocol)
+def row_count(codes, factors, *, seed=0, protocol="plain"):
+    choose_protocol(protocol, PROTOCOLS, "row_count")
+    table, _ = read_tables(codes, factors, metric="row_count")
+    return Score("row_count", len(table), protocol)
 '''
 
 DATA = '''
@@ -52,10 +54,13 @@ DATA = '''
 import numpy as np
 
 from unweave.data import from_arrays
+from unweave.errors import DataError
 
 
 def load(path, options):
     """Draw the set."""
+    if path is not None:
+        raise DataError(f"stripes takes no file, found {path}")
     period, shift = (axis.ravel() for axis in np.meshgrid(range(8), range(8), indexing="ij"))
     columns = np.arange(16)
     lines = (columns + shift[:, None]) % (2 * period[:, None] + 2) <= period[:, None]
