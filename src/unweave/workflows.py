@@ -15,8 +15,8 @@ from unweave.methods import Method, is_in_file, method_named, name_in_file
 from unweave.networks import Architecture, architecture_named
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
-from unweave.runs.models import WrappedModel
 from unweave.runs.run import Run
+from unweave.runs.wrapped import WrappedModel
 from unweave.training import loop
 from unweave.watchers import Pictures, ProgressBar, TensorBoard
 
@@ -67,7 +67,10 @@ def train(
         validation=validation,
         precision=precision,
     )
-    opened = data if isinstance(data, FactorImages) else load_data(data, data_options)
+    if isinstance(data, FactorImages):
+        opened = data.arranged(data_options.split, data_options.correlate)
+    else:
+        opened = load_data(data, data_options)
     return train_config(config, opened, out, machine, evaluate=evaluate, progress=progress)
 
 
@@ -136,12 +139,14 @@ def evaluate(
     `encoded` holds the run's codes if they have been computed already.
     """
     from unweave.evaluation.encode import encode_run
-    from unweave.evaluation.score import score, score_model
+    from unweave.evaluation.score import score, score_model, unscored
 
     if not isinstance(run, Run):
         run = runs.load(run)
     how: dict[str, Any] = {"preset": preset, "protocol": protocol, "seeds": seeds}
-    if sampler == "paper":
+    if why := run.code.why_no_codes(run.kind):
+        scores = unscored(metrics, why)
+    elif sampler == "paper":
         scores = score_model(run.encode, run.data, metrics, sampler=sampler, **how)
     else:
         encoded = encoded or encode_run(run)
@@ -155,6 +160,46 @@ def evaluate(
         )
     if run.folder is not None:
         run.folder.write_scores(run.folder.scores() | scores_to_json(scores))
+    return scores
+
+
+def evaluate_part(
+    run: Run | str | Path,
+    part: str,
+    metrics: str | Sequence[str] = "default",
+    *,
+    preset: str = "full",
+    protocol: str | Mapping[str, str] | None = None,
+    seeds: int = 1,
+) -> "Scores":
+    """Score a run on a part of its data, kept in its folder by the name of the part.
+
+    Parts are those of `FactorImages.part`: `train` and `held_out` of data that are split,
+    `correlated` and `inverse` of correlated ones. Beside the metrics stand the terms of the
+    method's own bound, so that reconstructions of what was held out can be compared.
+    """
+    from unweave.evaluation.encode import encode_run
+    from unweave.evaluation.score import score
+    from unweave.metrics import Score
+
+    if not isinstance(run, Run):
+        run = runs.load(run)
+    encoded = encode_run(run, part=part)
+    scores = score(
+        encoded.codes,
+        encoded.factors if encoded.factor_names else None,
+        metrics,
+        posterior=encoded.posterior,
+        factor_names=encoded.factor_names or None,
+        preset=preset,
+        protocol=protocol,
+        seeds=seeds,
+    )
+    for name, value in encoded.terms.items():
+        unit = f"nats, mean over {len(encoded.codes):,} images"
+        scores[name] = Score(name, value, unit, higher_is_better=name == "elbo")
+    if run.folder is not None:
+        run.folder.write_part_scores(part, scores_to_json(scores))
     return scores
 
 
@@ -195,15 +240,13 @@ def scores_to_json(scores: "Scores") -> dict[str, Any]:
 
 def draw_figures(run: Run) -> list[Path]:
     """Write the pictures of a run into its folder; none if its method has no decoder."""
-    if not run.config.method.has_decoder:
+    if not run.code.decodes:
         return []
     folder = run.path / "figures"
     folder.mkdir(exist_ok=True)
-    pictures = {
-        "reconstructions": reconstructions(run),
-        "traversals": traversals(run),
-        "prior_samples": prior_samples(run),
-    }
+    pictures = {"traversals": traversals(run), "prior_samples": prior_samples(run)}
+    if run.code.source == "images":
+        pictures["reconstructions"] = reconstructions(run)
     paths = []
     for name, picture in pictures.items():
         paths.append(folder / f"{name}.png")

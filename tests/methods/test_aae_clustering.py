@@ -16,9 +16,12 @@ METHOD = AAEClustering(latent_dim=3, clusters=5, discriminator_width=16)
 BATCH = Batch(torch.rand(10, 1, 4, 4, generator=torch.Generator().manual_seed(0)), 100)
 
 
+SUMMARY = DataSummary((1, 4, 4), 16, {})
+
+
 def networks():
     torch.manual_seed(0)
-    return METHOD.networks(MLP64(hidden=16), DataSummary((1, 4, 4), 16, {}))
+    return METHOD.networks(MLP64(hidden=16), SUMMARY)
 
 
 def losses(nets):
@@ -51,7 +54,9 @@ def test_the_code_is_the_probabilities_and_the_style():
     logits, z = METHOD.split(nets, BATCH.images)
     y = logits.softmax(1)
     assert torch.equal(METHOD.encode(nets, BATCH.images), torch.cat([y, z], dim=1))
-    assert METHOD.code_size(nets) == 8
+    code = METHOD.code(nets, SUMMARY)
+    assert code.size == 8
+    assert [unit.kind for unit in code.units] == ["category", "number", "number", "number"]
     assert torch.equal(METHOD.sample_prior(nets, 6)[:, :5].sum(1), torch.ones(6))
 
 
@@ -100,3 +105,23 @@ def test_clusters_are_drawn_by_their_probabilities_and_pass_gradients():
 def test_one_cluster_is_refused():
     with pytest.raises(ConfigError, match="clusters must be 2"):
         AAEClustering(clusters=1)
+
+
+def test_the_information_of_clusters_is_that_of_certain_ones_used_alike():
+    certain = 50 * torch.eye(4).repeat(3, 1)
+    information = _cluster_style.cluster_information
+    assert information(certain).item() == pytest.approx(math.log(4))
+    assert information(torch.zeros(6, 4)).item() == pytest.approx(0, abs=1e-6), "never certain"
+    assert information(certain[:1].repeat(6, 1)).item() == pytest.approx(0, abs=1e-6), "one for all"
+
+
+def test_the_weight_of_deciding_weighs_the_information():
+    nets = networks()
+    without = AAEClustering(latent_dim=3, clusters=5, discriminator_width=16, decision_weight=0)
+    totals = []
+    for method in (METHOD, without):
+        torch.manual_seed(1)
+        loss = next(method.turns(nets, BATCH, 0)).loss
+        totals.append(loss.total.item())
+    information = loss.terms["information"].item()
+    assert totals[0] - totals[1] == pytest.approx(-3 * information, rel=1e-3, abs=1e-4)

@@ -8,7 +8,7 @@ from unweave.batches import Batch
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods.very_deep_vae import VeryDeepVAE
-from unweave.networks._ladder import ladder_sizes
+from unweave.networks._ladder import BottomUp, ladder_sizes
 from unweave.networks.conv_any import ConvAny
 
 IMAGES = torch.rand(3, 1, 8, 8, generator=torch.Generator().manual_seed(0))
@@ -16,9 +16,12 @@ SMALL = {"latent_dim": 2, "map_latents": 3, "width": 8, "code_layers": 1}
 LADDER = VeryDeepVAE(layers_at_size=(1, 2), **SMALL)
 
 
+SUMMARY = DataSummary((1, 8, 8), 16, {})
+
+
 def networks(method, *, trained: bool = False):
     torch.manual_seed(0)
-    nets = method.networks(ConvAny(), DataSummary((1, 8, 8), 16, {}))
+    nets = method.networks(ConvAny(), SUMMARY)
     if trained:  # away from the zeros a prior starts with
         with torch.no_grad():
             for parameter in nets.parameters():
@@ -85,7 +88,7 @@ def test_codes_of_all_layers_decode_to_what_their_means_decode_to():
     method = VeryDeepVAE(layers_at_size=(1, 2), **SMALL | {"code_layers": 3})
     nets = networks(method, trained=True)
     codes = method.encode(nets, IMAGES)
-    assert codes.shape == (3, method.code_size(nets)) == (3, 2 + 2 * 3 * 16)
+    assert codes.shape == (3, method.code(nets, SUMMARY).size) == (3, 2 + 2 * 3 * 16)
     along_means = torch.sigmoid(method.infer(nets, IMAGES, draw=False).logits)
     torch.testing.assert_close(method.decode(nets, codes), along_means, rtol=1e-4, atol=1e-5)
     assert method.posterior(nets, IMAGES) is None, "given a layer above it is not Gaussian"
@@ -128,3 +131,16 @@ def test_impossible_ladders_are_refused(wrong, message):
 def test_a_code_cannot_have_more_layers_than_there_are():
     with pytest.raises(ConfigError, match="code_layers 4 is more than the 3 layers"):
         networks(VeryDeepVAE(layers_at_size=(1, 2), **SMALL | {"code_layers": 4}))
+
+
+def test_only_a_learnt_top_sees_where_things_are():
+    # The sum over the map is the same, the place is not; nothing but the top is compared.
+    maps = torch.zeros(2, 8, 4, 4)
+    maps[0, :, 0, 0] = maps[1, :, 3, 2] = 1
+    for learnt in (False, True):
+        torch.manual_seed(0)
+        encoder = BottomUp((1, 8, 8), 8, learnt_top=learnt)
+        encoder.stem, encoder.blocks[0] = torch.nn.Identity(), torch.nn.Identity()
+        top = encoder(maps)[0]
+        assert top.shape == (2, 8, 1, 1)
+        assert torch.allclose(top[0], top[1]) != learnt

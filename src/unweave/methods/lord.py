@@ -27,10 +27,11 @@ import torch
 from unweave.batches import Indexed, IndexedBatch, shared_column
 from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError
+from unweave.methods._code import Part
 from unweave.methods._method import Loss, Method, Player, Turn
 from unweave.networks import Architecture, ClassGenerator, Networks, squared_distance, table
 from unweave.probability.perceptual import pyramid_distance
-from unweave.settings.optimizers import Adam
+from unweave.settings.optimizers import Adam, Optimizer
 from unweave.tensors import Images, Latents, Scalar
 
 
@@ -55,26 +56,24 @@ class LORD(Method):
     pixels, which is 10,000 for the sum over 32×32."""
     channels: int = 64
     """Channels of the generator's smallest map, halved at each size above. Paper: 256 in all."""
-    optimizer: Adam = Adam(3e-4, betas=(0.5, 0.999))
+    optimizer: Optimizer = Adam(3e-4, betas=(0.5, 0.999))
     """How the generator is updated in stage one, decaying over it. Paper: Adam, 3e-4, first
     beta 0.5, half a cosine to 1e-5."""
     table_speed: float = 10.0
     """How many times faster than the generator the tables learn. Paper: 10; 100 was better in
     a short run with few dimensions."""
-    encoder_optimizer: Adam = Adam(1e-4, betas=(0.5, 0.999))
+    encoder_optimizer: Optimizer = Adam(1e-4, betas=(0.5, 0.999))
     """How encoders and generator are updated in stage two. Paper: Adam, 1e-4, first beta 0.5."""
 
     main_knob = "content_decay"
-    has_swap = True
+    swaps = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
         for name in ("class_dim", "channels", "table_speed"):
             if getattr(self, name) <= 0:
                 raise ConfigError(f"{name} must be above 0, found {getattr(self, name)}")
-        for name in ("noise", "content_decay", "code_weight"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"{name} must be 0 or more, found {getattr(self, name)}")
+        self.refuse_negative("noise", "content_decay", "code_weight")
         if self.first_stage_steps is not None and self.first_stage_steps < 1:
             raise ConfigError(f"first_stage_steps must be above 0, found {self.first_stage_steps}")
 
@@ -172,12 +171,8 @@ class LORD(Method):
             nets, nets.content_encoder(style_images), nets.class_encoder(content_images)
         )
 
-    def code_size(self, nets: Networks) -> int:
-        return self.latent_dim + self.class_dim
-
-    def code_parts(self, nets: Networks) -> dict[str, slice]:
-        end = self.latent_dim
-        return {"style": slice(0, end), "content": slice(end, end + self.class_dim)}
+    def code_parts(self, nets: Networks, data: DataSummary) -> tuple[Part, ...]:
+        return Part(self.latent_dim, role="style"), Part(self.class_dim, role="content")
 
     def sample_prior(self, nets: Networks, count: int) -> Latents:
         """Draw a row of each table, and the noise of stage one: there is no other prior."""

@@ -1,30 +1,19 @@
 """The report of one run: what it is, what it learnt, what to worry about, how to repeat it."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 from unweave import catalog, figures, views
 from unweave.errors import DataError, UnweaveError
 from unweave.evaluation.probes import leakage
 from unweave.figures.decoded import traversal_grid
-from unweave.figures.style import Drawing
 from unweave.methods import summary_of
+from unweave.pages import Html, data_url, figure, folded, join, section, table, tag
 from unweave.report.command import training_command
-from unweave.report.html import (
-    Html,
-    data_url,
-    figure,
-    folded,
-    join,
-    picture_url,
-    section,
-    table,
-    tag,
-)
+from unweave.report.drawn import drawn
 from unweave.runs.config import to_json
 from unweave.runs.folder import read_json
-from unweave.runs.models import Model
+from unweave.runs.model import Model
 from unweave.runs.run import Run
 from unweave.views import CodeSample
 
@@ -37,11 +26,14 @@ def run_sections(run: Model, *, full: bool = True) -> Html:
     """Return the parts of a run's report; not `full`, only warnings, traversals and scores."""
     codes, missing = _codes(run)
     parts = [_warnings(run, codes, missing), _scores(run)]
-    if codes is not None:
+    generates = run.code.source == "nowhere"
+    if codes is not None or generates:
         parts.append(_latents(run, codes, full=full))
     if full:
         if codes is not None:
-            parts += [_knowledge(run, codes), _images(run)]
+            parts.append(_knowledge(run, codes))
+        if codes is not None or generates:
+            parts.append(_images(run))
         if isinstance(run, Run):
             parts.append(_training(run))
         parts.append(_data(run, missing))
@@ -59,7 +51,7 @@ def headline(model: Model) -> Html:
     state = "in memory" if model.folder is None else model.folder.status()["state"]
     return join(
         tag("h1", model.name),
-        tag("p", summary_of(model.config.method), class_="soft"),
+        tag("p", summary_of(model.config.method), class_="note"),
         tag(
             "p",
             f"{method} on {model.config.data}, {model.latent_dim} latents, seed "
@@ -68,21 +60,10 @@ def headline(model: Model) -> Html:
     )
 
 
-def drawn(make: Callable[[], Any], caption: Any, alternative: str) -> Html:
-    """Return a figure, or the sentence why there is none."""
-    try:
-        result = make()
-    except UnweaveError as error:
-        return tag("p", f"No {alternative}: {error}", class_="soft")
-    if isinstance(result, Drawing):
-        width = round(float(result.get_figwidth()) * 100)
-        source = data_url(result.content("svg", outlines=True), "image/svg+xml")
-        return tag("div", figure(source, caption, alternative, width), class_="plot")
-    return tag("div", figure(picture_url(result.picture), caption, alternative), class_="pictures")
-
-
 def _codes(run: Model) -> tuple[CodeSample | None, str]:
-    """Encode a sample of the data, or say why that cannot be done here."""
+    """Encode a sample of the data, or say why it cannot be opened here."""
+    if run.code.source == "nowhere":
+        return None, ""
     try:
         return views.sample_codes(run), ""
     except UnweaveError as error:
@@ -90,6 +71,9 @@ def _codes(run: Model) -> tuple[CodeSample | None, str]:
 
 
 def _warnings(run: Model, codes: CodeSample | None, missing: str) -> Html:
+    if codes is None and not missing:
+        words = "It generates images and encodes none, so there are no codes to worry about."
+        return section("Warnings", tag("div", words, class_="fine"))
     if codes is None:
         message = f"The data of the run could not be opened, so nothing was encoded: {missing}"
         return section("Warnings", tag("ul", tag("li", message), class_="warnings"))
@@ -128,14 +112,16 @@ def _is_metric(name: str) -> bool:
     return name in catalog.names("unweave.metrics")
 
 
-def _latents(run: Model, codes: CodeSample, *, full: bool) -> Html:
-    carried = views.kl_per_dimension(run, codes)
-    shown = [int(latent) for latent in carried.order[:MOST_LATENTS]]
-    left_out = [carried.labels[latent] for latent in carried.order[MOST_LATENTS:]]
-    caption = (
-        "Each line varies one latent from -2 to +2 while the others rest; those that carry most "
-        "come first. The frame marks the value of the image that is varied."
-    )
+def _latents(run: Model, codes: CodeSample | None, *, full: bool) -> Html:
+    units = views.units_by_weight(run, codes)
+    shown = [unit.dimensions[0] for unit in units[:MOST_LATENTS]]
+    left_out = [run.label(unit) for unit in units[MOST_LATENTS:]]
+    caption = "Each line varies one latent from -2 to +2 while the others rest"
+    if any(unit.kind == "category" for unit in units):
+        caption += ", or goes through the values of a category"
+    if codes is not None:
+        caption += "; those that carry most come first"
+    caption += ". The frame marks the value of the image that is varied."
     if left_out:
         caption += f" Not shown: {', '.join(left_out)}."
 
@@ -144,19 +130,20 @@ def _latents(run: Model, codes: CodeSample, *, full: bool) -> Html:
 
     parts: list[Html | None] = [drawn(grid, caption, "latent traversals")]
     if full:
-        parts += [
-            _animation(run, codes, shown),
+        parts.append(_animation(run, codes, shown))
+    if full and codes is not None:
+        parts.append(
             drawn(
                 lambda: figures.kl_per_dimension(run, codes),
                 "How much each latent carries; grey ones carry nothing.",
                 "KL of each latent",
-            ),
-        ]
+            )
+        )
     return section("What each latent does", *parts)
 
 
-def _animation(run: Model, codes: CodeSample, shown: list[int]) -> Html | None:
-    if not run.has_decoder:
+def _animation(run: Model, codes: CodeSample | None, shown: list[int]) -> Html | None:
+    if not run.code.decodes:
         return None
     content = figures.animated_traversals(run, latents=shown, codes=codes).content("webp")
     if len(content) > LARGEST_ANIMATION:
@@ -198,7 +185,7 @@ def _scored(run: Model, metric: str) -> bool:
 
 def _images(run: Model) -> Html:
     parts = []
-    if run.has_decoder and run.has_encoder:
+    if run.code.decodes and run.code.source == "images":
         parts.append(
             drawn(
                 lambda: figures.reconstructions(run),
@@ -206,11 +193,11 @@ def _images(run: Model) -> Html:
                 "reconstructions",
             )
         )
-    if run.has_decoder:
+    if run.code.decodes:
         parts.append(
             drawn(lambda: figures.prior_samples(run), "Decoded from the prior.", "prior samples")
         )
-    if run.has_swap:
+    if run.code.swaps:
         parts.append(
             drawn(
                 lambda: figures.swap_grid(run),
@@ -218,7 +205,7 @@ def _images(run: Model) -> Html:
                 "swapped contents and styles",
             )
         )
-    if isinstance(run, Run) and run.config.method.code_parts(run.nets):
+    if isinstance(run, Run) and run.code.roles:
         parts.append(_leakage(run))
     return section("What it decodes", *parts)
 
@@ -227,7 +214,7 @@ def _leakage(run: Run) -> Html:
     try:
         found = leakage(run)
     except UnweaveError as error:
-        return tag("p", f"No probes of content and style: {error}", class_="soft")
+        return tag("p", f"No probes of content and style: {error}", class_="note")
     lines = [
         [
             part,
@@ -256,7 +243,7 @@ def _training(run: Run) -> Html:
             "training curves",
         )
     ]
-    record = run.folder.record()
+    record = list(run.folder.record())
     if any("kl_per_dimension" in line for line in record):
         parts.append(
             drawn(

@@ -14,7 +14,6 @@ from unweave.views.comparison import (
     compare,
     group_names,
     rank_agreement,
-    rank_correlation,
 )
 from unweave.views.decoded import (
     RANGES,
@@ -51,6 +50,7 @@ from unweave.views.training_curves import (
     kl_over_time,
     layer_rates,
 )
+from unweave.views.turning import turned, units_by_weight, values_of
 from unweave.views.view import View, pictures_to_urls, plain, to_picture, to_url
 from unweave.views.warning_signs import Warned, Warnings, warnings
 
@@ -95,7 +95,6 @@ __all__ = [
     "plain",
     "prior_samples",
     "rank_agreement",
-    "rank_correlation",
     "reconstructions",
     "sample_codes",
     "scatter",
@@ -104,5 +103,8 @@ __all__ = [
     "to_picture",
     "to_url",
     "traversals",
+    "turned",
+    "units_by_weight",
+    "values_of",
     "warnings",
 ]
