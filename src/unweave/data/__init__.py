@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from unweave import catalog
+from unweave.data._apart import DataParts, put_together, take_apart
 from unweave.data._dataset import Column, DataSummary, FactorImages
 from unweave.data._drawing import draw_by_weights, draw_evenly
 from unweave.data._factor import Factor
@@ -18,6 +19,7 @@ __all__ = [
     "ID_COLUMNS",
     "Column",
     "DataOptions",
+    "DataParts",
     "DataSummary",
     "Factor",
     "FactorImages",
@@ -28,7 +30,9 @@ __all__ = [
     "image_from_bytes",
     "known_places",
     "load_data",
+    "put_together",
     "set_name",
+    "take_apart",
 ]
 
 
