@@ -15,12 +15,15 @@ from dataclasses import dataclass
 from unweave.batches import Batch
 from unweave.methods import GaussianVAE, Loss
 from unweave.networks import Networks
+from unweave.settings.schedules import Schedule, constant
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScaledVAE(GaussianVAE):
     scale: float = 2.0
     """What the bound is multiplied with."""
+    warm_up: Schedule = constant(1.0)
+    """What it is multiplied with besides, and when."""
 
     main_knob = "scale"
 
@@ -28,7 +31,8 @@ class ScaledVAE(GaussianVAE):
         q = self.posterior(nets, batch.images)
         reconstruction = self.reconstruction(nets, q.sample(), batch.images)
         kl = q.kl_to_prior().sum(1).mean()
-        return Loss(self.scale * (reconstruction + kl), reconstruction=reconstruction, kl=kl)
+        scale = self.scale * self.warm_up.at(step)
+        return Loss(scale * (reconstruction + kl), reconstruction=reconstruction, kl=kl)
 '''
 
 METRIC = '''

@@ -81,6 +81,7 @@ def test_every_verb_takes_the_plugin_of_a_run(run, files, capsys):
     assert scores["row_count"]["plugin"] == "row_count.py"
     report = (run / "report.html").read_text()
     assert "Scaled VAE: the evidence bound times a number" in report
+    assert "plugin mine.py" in report
     assert "--plugin mine.py --plugin narrow.py --plugin stripes.py" in report
     assert "scaled_vae" in capsys.readouterr().out
 

@@ -56,6 +56,15 @@ def test_a_method_is_given_by_its_file(mine, text):
     assert name_in_file(text.format(mine)) == "scaled_vae"
 
 
+def test_fields_whose_types_are_text_are_read_as_others_are(mine):
+    """As `from __future__ import annotations` makes them."""
+    name = name_in_file(str(mine))
+    for kind in (method_named(name), method_named(f"semi_supervised+{name}")):
+        method = kind(warm_up="0:1:100")
+        assert method.warm_up.at(50) == 0.5
+        assert from_json(to_json(config(method))).method == method
+
+
 def test_metrics_data_sets_and_architectures_are_known_by_their_files(tmp_path):
     for name, content in {"row_count": METRIC, "stripes": DATA, "narrow": NETWORK}.items():
         catalog.add_plugin(write(tmp_path, f"{name}.py", content))
@@ -218,7 +227,7 @@ def test_an_installed_class_is_called_as_its_entry_point_says(site):
 BROKEN = {
     "fails": ("import nothing_of_that_name\n", "ModuleNotFoundError"),
     "empty": ("x = 1\n", "expected one Method in stranger_empty, found 0"),
-    "unmakeable": (METHOD.replace("2.0", "None").replace("= None\n", "\n"), "cannot be made"),
+    "unmakeable": (METHOD.replace(": float = 2.0", ": float"), "cannot be made"),
 }
 
 
