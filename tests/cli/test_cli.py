@@ -47,6 +47,7 @@ def test_every_verb_explains_itself(verb, capsys):
     code, out, err = say([verb, "--help"], capsys)
     assert code == 0
     assert "usage" in out
+    assert "--plugin FILE.py" in out
     assert "Traceback" not in out + err
 
 

@@ -321,6 +321,7 @@ def _repeat(run: Run) -> Html:
         versions = content.get("versions")
         if isinstance(versions, dict):
             lines = [[str(name), str(number)] for name, number in versions.items()]
+        lines += [[f"{p.word} {p.name}", f"plugin {p.origin}"] for p in run.folder.used_plugins()]
         created = content.get("created")
         if created:
             lines.append(["started", str(created)])

@@ -100,7 +100,7 @@ class RunFolder:
         shape = content.get("image_shape")
         if not (isinstance(shape, list) and len(shape) == 3 and all(type(n) is int for n in shape)):
             raise DataError(f"{self.config_file}: expected image_shape of 3 numbers, found {shape}")
-        plugins.check(self._plugins(content), self.path)
+        plugins.check(plugins.from_json(content.get("plugins", []), self.config_file), self.path)
         config = settings_of_run.from_json(content.get("settings"))
         rows, sizes = content.get("rows", 0), content.get("column_sizes", {})
         if type(rows) is not int or not isinstance(sizes, dict):
@@ -109,10 +109,11 @@ class RunFolder:
 
     def open_data(self, config: Train) -> FactorImages:
         """Open the data set of the run; if it is a plugin's that is missing, say how to get it."""
-        used = self._plugins(read_json(self.config_file)) if self.exists() else []
-        return plugins.open_data(config, used, self.path)
+        return plugins.open_data(config, self.used_plugins(), self.path)
 
-    def _plugins(self, content: Any) -> list[plugins.Used]:
+    def used_plugins(self) -> list[plugins.Used]:
+        """Return the plugins that the run was made with."""
+        content = read_json(self.config_file) if self.exists() else {}
         return plugins.from_json(content.get("plugins", []), self.config_file)
 
     def status(self) -> dict[str, Any]:
