@@ -16,11 +16,12 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from unweave.batches import Batch
+from unweave.batches import Batch, Supervision
 from unweave.data import DataSummary, FactorImages
 from unweave.errors import Stopped, UnweaveError
 from unweave.files.tensor_files import read
 from unweave.methods import Loss, Method, Move, Player, Restart, Turn
+from unweave.methods.semi_supervised import SemiSupervised
 from unweave.networks import Architecture, Networks
 from unweave.networks.mlp64 import MLP64
 from unweave.runs.config import Machine, Train
@@ -547,3 +548,55 @@ def test_what_a_controller_remembers_is_kept(toy, tmp_path):
 
     placed = devices.place(run.nets, torch.device("meta"))
     assert placed.controller.integral.device.type == "meta"
+
+
+@dataclass(frozen=True)
+class EasyFirst(Supervision):
+    """The first images of the data first; later all of them."""
+
+    reach: int = 10
+
+    def at(self, step: int) -> "EasyFirst":
+        return EasyFirst(10 * (step + 1))
+
+    def draw(self, data: FactorImages, size: int, rng: np.random.Generator) -> Batch:
+        rows = rng.integers(self.reach, size=size)
+        return Batch(torch.from_numpy(data.images(rows)), population=self.reach)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curriculum(Small):
+    """Learns from more and more images."""
+
+    @property
+    def supervision(self) -> Supervision:
+        return EasyFirst()
+
+    def turns(self, nets: Networks, batch: Batch, step: int) -> Iterator[Move]:
+        seen = torch.tensor(float(batch.population))
+        yield Turn("autoencoder", self.loss(nets, batch.images).plus(torch.zeros(()), seen=seen))
+
+
+def test_batches_may_change_from_step_to_step(toy, tmp_path):
+    run = trained(Curriculum(), toy, tmp_path)
+    assert [line["seen"] for line in run.folder.record() if "seen" in line] == [10, 20, 30, 40, 50]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManyMoves(Twice):
+    """All kinds of moves in one step."""
+
+    def turns(self, nets: Networks, batch: Batch, step: int) -> Iterator[Move]:
+        yield Restart("mover")
+        yield Turn("mover", Loss(nets.place.at)), Turn("autoencoder", self.loss(nets, batch.images))
+        yield Turn("autoencoder", self.loss(nets, batch.images))
+
+
+def test_labels_guide_the_first_turn_of_the_encoder_in_any_kind_of_move(toy, tmp_path):
+    method = SemiSupervised(ManyMoves(latent_dim=3), labels=50)
+    run = loop.start(settings(method, steps=2), toy, tmp_path / "run", QUIET)
+    lines = [line for line in run.folder.record() if "player" in line]
+    assert [line["player"] for line in lines] == ["mover", "autoencoder", "autoencoder"] * 2
+    assert ["labels" in line for line in lines] == [False, True, False] * 2
+    for line, other in ((lines[1], lines[2]), (lines[4], lines[5])):
+        assert line["loss"] > 100 * other["loss"], "640 times the loss of the labels is in it"

@@ -278,7 +278,7 @@ def moves_of_step(
     """Yield the moves of a step, its batch and noise drawn from (seed, step)."""
     rng = np.random.default_rng((config.seed, step))
     torch.manual_seed(int(rng.integers(2**63)))
-    batch = config.method.supervision.draw(data, config.batch_size, rng)
+    batch = config.method.supervision.at(step).draw(data, config.batch_size, rng)
     batch = batch.map_tensors(lambda tensor: devices.place_batch(tensor, device))
     moves = config.method.turns(nets, batch, step)
     while True:
