@@ -22,7 +22,14 @@ from unweave.errors import Stopped, UnweaveError
 from unweave.files.tensor_files import read
 from unweave.methods import Loss, Method, Move, Player, Restart, Turn
 from unweave.methods.semi_supervised import SemiSupervised
-from unweave.networks import Architecture, Networks
+from unweave.networks import (
+    Architecture,
+    Networks,
+    batch_normalized,
+    plain_layers,
+    still_statistics,
+)
+from unweave.networks.conv_any import ConvAny
 from unweave.networks.mlp64 import MLP64
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
@@ -600,3 +607,65 @@ def test_labels_guide_the_first_turn_of_the_encoder_in_any_kind_of_move(toy, tmp
     assert ["labels" in line for line in lines] == [False, True, False] * 2
     for line, other in ((lines[1], lines[2]), (lines[4], lines[5])):
         assert line["loss"] > 100 * other["loss"], "640 times the loss of the labels is in it"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Penalised(Small):
+    """Penalties on derivatives: of the encoder by two passes back, of the decoder by torch.func."""
+
+    def turns(self, nets: Networks, batch: Batch, step: int) -> Iterator[Move]:
+        images = batch.images.requires_grad_()
+        codes = self.encode(nets, images)
+        (slope,) = torch.autograd.grad(codes.sum(), images, create_graph=True)
+        penalty = slope.square().flatten(1).sum(1).mean()
+        direction = torch.randn_like(codes)
+        _, along = torch.func.jvp(lambda z: self.decode(nets, z), (codes,), (direction,))
+        stretch = along.square().flatten(1).sum(1).mean()
+        loss = self.loss(nets, batch.images.detach())
+        yield Turn(
+            "autoencoder",
+            loss.plus(penalty + 1e-3 * stretch, penalty=penalty, stretch=stretch),
+        )
+
+
+def test_losses_may_hold_derivatives_of_networks(toy, tmp_path):
+    """Through kernels of our own, whose derivatives are those of the plain ones."""
+    small = {"architecture": ConvAny(channels=(4,), hidden=16), "steps": 3}
+    run = trained(Penalised(), toy, tmp_path, **small)
+    with plain_layers():
+        plain = loop.start(settings(Penalised(), **small), toy, tmp_path / "plain", QUIET)
+    terms = [line for line in run.folder.record() if "player" in line]
+    others = [line for line in plain.folder.record() if "player" in line]
+    for line, other in zip(terms, others, strict=True):
+        assert line["penalty"] > 0
+        assert line["stretch"] > 0
+        del line["player"], other["player"]
+        assert line == pytest.approx(other, rel=1e-3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoBranches(Small):
+    """The decoder sees codes of images in training, and drawn codes without remembering them."""
+
+    still: bool = True
+
+    def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
+        nets = super().networks(architecture, data)
+        nets.decoder = batch_normalized(nets.decoder)
+        return nets
+
+    def turns(self, nets: Networks, batch: Batch, step: int) -> Iterator[Move]:
+        loss = self.loss(nets, batch.images)
+        if not self.still:
+            yield Turn("autoencoder", loss)
+            return
+        with still_statistics(nets.decoder):
+            drawn = self.decode(nets, 100 + torch.randn(8, self.latent_dim))
+        yield Turn("autoencoder", loss.plus(0 * drawn.mean(), drawn=drawn.mean()))
+
+
+def test_statistics_may_be_held_still_in_one_branch(toy, tmp_path):
+    run = trained(TwoBranches(), toy, tmp_path, steps=3)
+    plain = loop.start(settings(TwoBranches(still=False), steps=3), toy, tmp_path / "plain", QUIET)
+    for name, tensor in plain.nets.state_dict().items():
+        assert torch.equal(tensor, run.nets.state_dict()[name]), name
