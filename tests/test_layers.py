@@ -13,7 +13,7 @@ ROOT = Path(unweave.__file__).parent
 # folder; alone files share a layer only with what they do not need.
 LAYERS = [
     {"errors"},
-    {"catalog", "tensors", "tables", "files"},
+    {"catalog", "tensors", "tables", "files", "code_prior"},
     {"settings", "devices"},
     {"probability", "data", "metrics"},
     {"networks", "batches"},

@@ -122,6 +122,7 @@ def evaluate(
             encoded.factors if encoded.factor_names else None,
             metrics,
             posterior=encoded.posterior,
+            prior=run.code_prior.name,
             factor_names=encoded.factor_names or None,
             **how,
         )

@@ -5,7 +5,8 @@ import math
 import pytest
 import torch
 
-from unweave.probability.gaussian import DiagonalGaussian, standard_normal_log_density
+from unweave.code_prior import GAUSSIAN
+from unweave.probability.gaussian import DiagonalGaussian
 from unweave.probability.total_correlation import (
     log_batch_weights,
     pairwise_log_density,
@@ -26,7 +27,7 @@ def test_the_parts_sum_to_the_sampled_kl(estimator):
     q = random_posteriors(64)
     z = q.sample()
     parts = split_kl(z, q, population=1000, estimator=estimator)
-    sampled = (q.log_density(z) - standard_normal_log_density(z)).sum(1).mean()
+    sampled = (q.log_density(z) - GAUSSIAN.log_density(z)).sum(1).mean()
     assert sum(parts).item() == pytest.approx(sampled.item(), abs=1e-4)
 
 

@@ -14,7 +14,8 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 
-from unweave.probability.gaussian import DiagonalGaussian, standard_normal_log_density
+from unweave.code_prior import GAUSSIAN, CodePrior
+from unweave.probability.gaussian import DiagonalGaussian
 from unweave.tensors import Latents, Scalar
 
 Estimator = Literal["stratified", "weighted"]
@@ -29,7 +30,11 @@ class KLParts(NamedTuple):
 
 
 def split_kl(
-    z: Latents, q: DiagonalGaussian, population: int, estimator: Estimator = "stratified"
+    z: Latents,
+    q: DiagonalGaussian,
+    population: int,
+    estimator: Estimator = "stratified",
+    prior: CodePrior = GAUSSIAN,
 ) -> KLParts:
     """Split the sampled KL of a batch; the parts sum to log q(z|x) − log p(z) exactly."""
     log_pairs = pairwise_log_density(z, q)  # (sample, posterior, latent)
@@ -40,7 +45,7 @@ def split_kl(
     # before the sum over posteriors for each marginal.
     log_q_z = (log_pairs.sum(2) + log_weights).logsumexp(1)
     log_q_z_product = (log_pairs + log_weights[:, :, None]).logsumexp(1).sum(1)
-    log_p_z = standard_normal_log_density(z).sum(1)
+    log_p_z = prior.log_density(z).sum(1)
 
     return KLParts(
         (log_q_z_given_x - log_q_z).mean(),

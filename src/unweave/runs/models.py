@@ -6,6 +6,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from unweave.code_prior import GAUSSIAN, CodePrior
 from unweave.data import FactorImages, load_data
 from unweave.errors import ConfigError, DataError
 from unweave.runs.folder import checked_latent_name
@@ -38,6 +39,8 @@ class Model(Protocol):
     def has_swap(self) -> bool: ...
     @property
     def kl_limit(self) -> float | None: ...
+    @property
+    def code_prior(self) -> CodePrior: ...
     def encode(self, images: Any) -> np.ndarray: ...
     def encode_rows(self, rows: np.ndarray, data: FactorImages | None = None) -> np.ndarray: ...
     def posterior(self, images: Any) -> tuple[np.ndarray, np.ndarray] | None: ...
@@ -73,6 +76,7 @@ class WrappedModel:
         self.step = 0
         self.scores: dict[str, Any] = {}
         self.kl_limit: float | None = None
+        self.code_prior = GAUSSIAN
         self.latent_names = {i: checked_latent_name(n) for i, n in (latent_names or {}).items()}
         self.latent_dim = self.encode(data.images([0])).shape[1]
         self.has_encoder = True

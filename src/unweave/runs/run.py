@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from unweave import catalog, devices
+from unweave.code_prior import CodePrior
 from unweave.runs.config import Train
 from unweave.data import DataSummary, FactorImages, load_data
 from unweave.errors import ConfigError, DataError
@@ -185,6 +186,11 @@ class Run:
     def reconstruct(self, images: Any) -> np.ndarray:
         """Return the images decoded from their codes."""
         return self.decode(self.encode(images))
+
+    @property
+    def code_prior(self) -> CodePrior:
+        """Return the prior that posteriors are compared with."""
+        return self.config.method.code_prior
 
     def sample(self, count: int, seed: int = 0) -> np.ndarray:
         """Return images drawn from the prior."""
