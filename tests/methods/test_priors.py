@@ -30,7 +30,7 @@ def test_the_kl_in_the_loss_is_that_to_the_prior(name, toys):
     """Weights and noise being equal, losses differ by the prior alone."""
     losses = {}
     for prior in PRIORS:
-        method = method_named(name)(prior=prior)
+        method = method_named(name)(prior=prior).settled(100, toys)
         torch.manual_seed(0)
         nets = method.networks(ConvAny(channels=(4,), hidden=8), toys.summary)
         batch = method.supervision.draw(toys, 16, np.random.default_rng(0))

@@ -1,6 +1,7 @@
 """Architectures: pairs of an encoder and a decoder."""
 
 from unweave import catalog
+from unweave.networks._blocks import BlockDecoder, block_means
 from unweave.networks._class_generator import ClassGenerator, squared_distance, table
 from unweave.networks._conditional import ConditionalEncoder
 from unweave.networks._discriminator import code_discriminator
@@ -11,6 +12,7 @@ from unweave.networks._normalized import LEAK, batch_normalized, spectrally_norm
 __all__ = [
     "LEAK",
     "Architecture",
+    "BlockDecoder",
     "BottomUp",
     "ClassGenerator",
     "ConditionalEncoder",
@@ -21,6 +23,7 @@ __all__ = [
     "architecture_for",
     "architecture_named",
     "batch_normalized",
+    "block_means",
     "code_discriminator",
     "spectrally_normalized",
     "squared_distance",
