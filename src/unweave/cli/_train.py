@@ -37,6 +37,9 @@ class Settings:
     """Share of the images held out of training and used for the diagnostics."""
     precision: Precision = "float32"
     """Number format of the forward pass."""
+    silence: float = 0.0
+    """At the end, silence latents whose KL lies less than this many nats above the least
+    possible (0.1 suits); 0 for none. `unweave silence RUN --undo` takes it back."""
     no_evaluation: bool = False
     """Leave the scores at the end out."""
     options: Annotated[DataOptions, tyro.conf.arg(name="")] = DataOptions()
@@ -82,6 +85,7 @@ def run(words: list[str]) -> int:
         seed=flags.seed,
         validation=flags.validation,
         precision=flags.precision,
+        silence=flags.silence,
     )
     from unweave import workflows
 

@@ -201,6 +201,10 @@ def _train(
             for watcher in watchers:
                 watcher.stopped()
         folder.save_networks(nets, config.steps)
+        if config.silence:
+            message = str(silencing.silence(run, config.silence))
+            for watcher in watchers:
+                watcher.warned(message)
         folder.set_status("done", step=config.steps, steps=config.steps)
     return run
 
