@@ -48,7 +48,7 @@ def test_codes_are_drawn_from_the_prior(name, toys):
     nets = method.networks(ConvAny(channels=(4,), hidden=8), toys.summary)
     torch.manual_seed(0)
     codes = method.sample_prior(nets, 5000)
-    assert codes.shape == (5000, method.code_size(nets))
+    assert codes.shape == (5000, method.code(nets, toys.summary).size)
     assert codes.abs().max() < 2.3  # where a Gaussian would have hundreds beyond
     assert codes.var(0).mean().item() == pytest.approx(1, abs=0.02)
 

@@ -11,8 +11,9 @@ finds its factor while the others are settled, instead of all at once and mixed.
 w_j = 1 + s max(j-1, 0): later latents are dearer, so that a factor is not shared by two.
 The total correlation is that of codes with noise ε ~ N(0, I) of width h: of narrow
 posteriors the estimate from a batch is off by nats, more or less by their width alone,
-which training would exploit; the noise takes that away. Only latents that are on count in it. A flat prior keeps the axes of the
-code from turning while the pressure is high; docs/results/recipe.md measures each part.
+which training would exploit; the noise takes that away. Only latents that are on count
+in it. A flat prior keeps the axes of the code from turning while the pressure is high;
+docs/results/recipe.md measures each part.
 """
 
 from dataclasses import dataclass, replace

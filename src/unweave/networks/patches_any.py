@@ -13,7 +13,7 @@ from unweave.errors import ConfigError
 from unweave.networks._blocks import BlockDecoder, BlockMeans, coarse_shape
 from unweave.networks._layers import patching, unpatching
 from unweave.networks._networks import Architecture, ImageShape
-from unweave.networks.conv_any import ConvAny
+from unweave.networks._stages import decoder_of_any, encoder_of_any
 
 PATCH = 4
 
@@ -34,28 +34,26 @@ class PatchesAny(Architecture):
     def encoder(self, image_shape: ImageShape, outputs: int) -> nn.Module:
         shape = coarse_shape(image_shape, self.block)
         channels, rows, columns = coarse_shape(shape, PATCH)
-        rest = self._on_patches.encoder((self.channels, rows, columns), outputs)
-        assert isinstance(rest, nn.Sequential)
+        grid = (self.channels, rows, columns)
         return nn.Sequential(
             BlockMeans(self.block),
             nn.ZeroPad2d((0, PATCH * columns - shape[2], 0, PATCH * rows - shape[1])),
             patching(channels, self.channels),
             nn.ReLU(),
-            *rest,
+            *encoder_of_any(grid, (self.channels,), self.hidden, outputs),
         )
 
     def decoder(self, inputs: int, image_shape: ImageShape) -> nn.Module:
         shape = coarse_shape(image_shape, self.block)
         channels, rows, columns = coarse_shape(shape, PATCH)
-        grid = self._on_patches.decoder(inputs, (self.channels, rows, columns))
+        grid = (self.channels, rows, columns)
         coarse = nn.Sequential(
-            grid, nn.ReLU(), unpatching(self.channels, channels), Crop(*shape[1:])
+            *decoder_of_any(inputs, grid, (self.channels,), self.hidden),
+            nn.ReLU(),
+            unpatching(self.channels, channels),
+            Crop(*shape[1:]),
         )
         return BlockDecoder(coarse, image_shape, self.block)
-
-    @property
-    def _on_patches(self) -> ConvAny:
-        return ConvAny(channels=(self.channels,), hidden=self.hidden)
 
 
 class Crop(nn.Module):

@@ -15,7 +15,8 @@ from torch import nn
 
 from unweave.errors import ConfigError
 from unweave.networks import GaussianEncoder
-from unweave.runs.run import Run, in_parts
+from unweave.runs.model import in_parts
+from unweave.runs.run import Run
 
 ROWS = 2_000
 NATS = 0.1

@@ -23,6 +23,7 @@ from unweave.errors import ConfigError, DataError, Stopped, UnweaveError
 from unweave.files.locks import sole_owner
 from unweave.methods import Loss, Player, Turn
 from unweave.networks import Networks, architecture_for
+from unweave.runs import silencing
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
@@ -252,7 +253,7 @@ def _steps(
                 for watcher in watchers:
                     watcher.recorded(done, record.latest)
             if is_evaluation(done, config.steps, machine.evaluations):
-                diagnostics = diagnose(run, images) if config.method.has_encoder else {}
+                diagnostics = diagnose(run, images)
                 record.add_diagnostics(step, diagnostics)
                 for watcher in watchers:
                     watcher.evaluated(run, done, diagnostics)
