@@ -63,6 +63,10 @@ class CooledTCVAE(GaussianVAE):
             )
 
     def settled(self, steps: int, data: FactorImages) -> "CooledTCVAE":
+        return self.over(steps)
+
+    def over(self, steps: int) -> "CooledTCVAE":
+        """Return the method with the schedules left open fitted to a run of so many steps."""
         half = max(steps // 2, 1)
         return replace(
             self,
