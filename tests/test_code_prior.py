@@ -72,6 +72,14 @@ def test_samples_have_the_moments_and_tails_of_the_density(name):
     assert (np.abs(z) < 1.5).mean() == pytest.approx(within, abs=0.005)
 
 
+@EVERY
+def test_as_much_lies_within_the_reach_as_of_a_gaussian_within_2(name):
+    prior = PRIORS[name]
+    within, _ = quad(lambda z: np.exp(prior.log_density(z)), -prior.reach, prior.reach)
+    assert within == pytest.approx(norm.cdf(2) - norm.cdf(-2), abs=1e-6)
+    assert prior.reach <= GAUSSIAN.reach == 2.0
+
+
 def test_the_gaussian_one_is_what_it_has_always_been_to_the_last_bit():
     torch.manual_seed(0)
     q = DiagonalGaussian(torch.randn(64, 5), torch.randn(64, 5))

@@ -75,6 +75,17 @@ class CodePrior:
         entropy = 0.5 * (self.resting_logvar + LOG_TWO_PI + 1)
         return 1 / self.power + self.log_normalizer - entropy
 
+    @cached_property
+    def reach(self) -> float:
+        """Return how far from 0 as much of the prior lies as of a Gaussian within 2: 95 %."""
+        if self.power == 2:
+            return 2.0
+        from scipy.special import gammaincinv  # on first use: it takes longer than all the rest
+
+        n = self.power
+        # |z|ⁿ / c has a gamma distribution of shape 1/n.
+        return float((self.scale * gammaincinv(1 / n, math.erf(math.sqrt(2)))) ** (1 / n))
+
     def is_active(self, kl: A) -> A:
         """Return which dimensions carry something, by their mean KL."""
         return kl > self.least_kl + ACTIVE
