@@ -89,4 +89,11 @@ def test_learning_rates_warm_up_and_decay():
     assert adam.rate_at(50) == pytest.approx(0.5e-3)
     assert adam.rate_at(100) == pytest.approx(0, abs=1e-12)
     assert Adam(1e-3).rate_at(10**9) == 1e-3
+    late = Adam(1e-3, decay_steps=100, decay_after=40)
+    assert [late.rate_at(step) for step in (0, 40)] == [1e-3, 1e-3]
+    assert late.rate_at(70) == pytest.approx(0.5e-3)
+    assert late.rate_at(100) == pytest.approx(0, abs=1e-12)
+    for wrong in (-1, 100):
+        with pytest.raises(ConfigError, match="decay_after"):
+            Adam(1e-3, decay_steps=100, decay_after=wrong)
     assert all(math.isfinite(adam.rate_at(step)) for step in range(0, 300, 7))

@@ -137,7 +137,9 @@ class Drawing(nn.Module):
         """Lay kernels (image, tap, channel · kernel) where the object is."""
         reach = kernels.shape[1] // 2
         places = pad(WHERE_SCALE * softmax(where, 1), (reach, reach))
-        profiles = torch.bmm(places.unfold(1, kernels.shape[1], 1), kernels)
+        # Windows overlap in memory: copied at once here, or else image by image in the product.
+        windows = places.unfold(1, kernels.shape[1], 1).contiguous()
+        profiles = torch.bmm(windows, kernels)
         if self.channels == 1:
             return profiles
         split = profiles.unflatten(2, (self.channels, self.kernels))
