@@ -1,7 +1,8 @@
 """What all tests share: one cache of prepared data, one thread, small data sets, a browser."""
 
+import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,34 @@ def toy():
     from unweave.data import load_data
 
     return load_data("toy_xys")
+
+
+@pytest.fixture(scope="session")
+def tiny_run(toy, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
+    """Train a method for a few steps, once for all tests; copy the folder to write to it."""
+    from tiny_methods import config_for
+    from unweave.runs.config import Machine
+    from unweave.training import loop
+
+    base = tmp_path_factory.mktemp("tiny_runs")
+
+    @functools.cache
+    def trained(name: str) -> Any:
+        return loop.start(config_for(name), toy, base / name, Machine(evaluations=1))
+
+    return trained
+
+
+@pytest.fixture
+def plain_gan_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let run folders that name the plain GAN be read, as those of a plugin are."""
+    from tiny_methods import CLASSES
+    from unweave.methods import method_named
+
+    def find(name: str) -> Any:
+        return CLASSES[name] if name in CLASSES else method_named(name)
+
+    monkeypatch.setattr("unweave.runs.config.method_named", find)
 
 
 @pytest.fixture(scope="module")

@@ -42,17 +42,6 @@ def test_training_from_arrays_in_memory(tmp_path):
     assert run.reconstruct(data.images([3])).shape == (1, 1, 16, 16)
 
 
-@pytest.mark.parametrize("name", ["train", "BetaTCVAE", "metrics", "load_data", "Schedule"])
-def test_the_front_door_has_what_the_readme_uses(name):
-    assert getattr(uw, name) is not None
-    assert name in dir(uw) or name[0].isupper()
-
-
-def test_the_front_door_refuses_what_is_not_there():
-    with pytest.raises(AttributeError, match="BetterVAE"):
-        uw.BetterVAE  # noqa: B018 - looking it up is the test
-
-
 def test_there_is_a_stored_run_of_this_version():
     from unweave.runs.folder import FORMAT
 

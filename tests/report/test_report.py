@@ -2,12 +2,12 @@
 
 import dataclasses
 import shutil
-from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 from PIL import Image
 
+from read_pages import Page
 from unweave import catalog, views, workflows
 from unweave.cli import main
 from unweave.errors import ConfigError
@@ -20,8 +20,9 @@ from unweave.methods import method_named
 from unweave.methods.ground_truth import GroundTruth
 from unweave.methods.gvae import GVAE
 from unweave.methods.vae import VAE
+from unweave.pages import picture_url, tag
+from unweave.pages.markup import LARGE_PICTURE
 from unweave.report import report_html
-from unweave.report.html import LARGE_PICTURE, picture_url, tag
 from unweave.runs.config import Machine, Train
 from unweave.runs.run import Run, load
 from unweave.training import loop
@@ -29,7 +30,6 @@ from unweave.watchers import Pictures
 from unweave.workflows import write_report
 
 EVIL = "<script>alert(1)</script>"
-VOID = {"img", "meta", "br"}
 PARTS = [
     "Warnings",
     "Scores",
@@ -41,39 +41,6 @@ PARTS = [
     "Settings",
     "How to repeat it",
 ]
-
-
-class Page(HTMLParser):
-    """Reads a page strictly: tags close in order, and collects what the tests look at."""
-
-    def __init__(self, text: str):
-        super().__init__()
-        self.open: list[str] = []
-        self.tags: list[tuple[str, dict[str, str]]] = []
-        self.words: list[str] = []
-        self.headings: list[str] = []
-        self.feed(text)
-        assert self.open == []
-
-    def handle_starttag(self, name, attributes):
-        self.tags.append((name, dict(attributes)))
-        if name not in VOID:
-            self.open.append(name)
-
-    def handle_endtag(self, name):
-        assert self.open.pop() == name
-
-    def handle_data(self, text):
-        self.words.append(text)
-        if self.open and self.open[-1] == "h2":
-            self.headings.append(text)
-
-    @property
-    def text(self) -> str:
-        return " ".join(self.words)
-
-    def all(self, name: str) -> list[dict[str, str]]:
-        return [attributes for found, attributes in self.tags if found == name]
 
 
 def score(value, higher=True, protocol="locatello2019", **details):
@@ -175,7 +142,7 @@ def test_what_leaks_into_the_style_is_reported(toy, tmp_path):
     assert "name side on the other half" in page
     for part in ("content", "style"):
         numbers = (found.accuracy[part], found.drawn[part], found.linear[part])
-        cells = "".join(f"<td>{number:.3f}</td>" for number in numbers)
+        cells = "".join(f'<td class="number">{number:.3f}</td>' for number in numbers)
         assert f"<td>{part}</td>{cells}" in page
 
 

@@ -62,6 +62,12 @@ def take_name(words: list[str], known: Sequence[str], kind: str, usage: str) -> 
     return name
 
 
+def add_plugins(words: list[str]) -> None:
+    """Take every `--plugin FILE` out of the words, and run the files."""
+    while (path := take_option(words, "--plugin")) is not None:
+        catalog.plugins.add(path)
+
+
 def take_option(words: list[str], flag: str) -> str | None:
     """Take `--flag VALUE` or `--flag=VALUE` out of the words."""
     for index, word in enumerate(words):

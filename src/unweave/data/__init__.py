@@ -21,6 +21,7 @@ __all__ = [
     "from_arrays",
     "image_from_bytes",
     "load_data",
+    "set_name",
 ]
 
 
@@ -32,9 +33,13 @@ def load_data(source: str | Path, options: DataOptions = DataOptions()) -> Facto
     """
     text = str(source)
     name, _, rest = text.partition(":")
-    if name in catalog.names(__name__):
+    if set_name(text):
         entry = catalog.load(__name__, name, "data set")
-        data = entry.load(Path(rest).expanduser() if rest else None, options)
+        data: FactorImages = entry.load(Path(rest).expanduser() if rest else None, options)
+        if not isinstance(data, FactorImages):
+            raise ConfigError(
+                f"load of the data set {name} must return FactorImages, found {type(data).__name__}"
+            )
         _check_options(data, options)
         return data
     path = Path(text).expanduser()
@@ -52,6 +57,12 @@ def load_data(source: str | Path, options: DataOptions = DataOptions()) -> Facto
         known = catalog.names(__name__)
         raise ConfigError(f"no data set named {name!r}. {catalog.suggestion(name, known)}")
     raise DataError(f"no such file or folder: {path}. A known set is given by its name instead.")
+
+
+def set_name(source: str) -> str:
+    """Return the name of the set that a source names; "" for a folder or file of images."""
+    name = source.partition(":")[0]
+    return name if name in catalog.names(__name__) else ""
 
 
 def _check_options(data: FactorImages, options: DataOptions) -> None:

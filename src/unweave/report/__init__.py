@@ -4,8 +4,8 @@ from collections.abc import Sequence
 
 from unweave import views
 from unweave.errors import ConfigError
+from unweave.pages import Html, page, section, tag
 from unweave.report.comparison_sections import comparison_sections
-from unweave.report.html import Html, page, section, tag
 from unweave.report.run_sections import headline, run_sections
 from unweave.runs.model import Model
 from unweave.runs.run import Run

@@ -7,6 +7,7 @@ checkpoint.safetensors   networks, optimizers and step (and .previous)
 networks.safetensors     the trained networks
 silenced.json            which latents were silenced, and networks.unsilenced.safetensors
 scores.json              metrics
+plugins/                 files of plugins that were given by path, for people to read
 latent_names.json        what the user calls latents: {"3": "x position"}
 results/                 what studies keep of the run (studies/_ledger.py)
 figures/                 pictures
@@ -23,12 +24,13 @@ from typing import Any
 
 from torch import Tensor
 
-from unweave.data import DataSummary
+from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError, DataError
 from unweave.files import tensor_files
 from unweave.files.writing import write_atomically
 from unweave.networks import Networks
 from unweave.runs import config as settings_of_run
+from unweave.runs import plugins
 from unweave.runs.config import Train
 
 FORMAT = 1
@@ -80,6 +82,10 @@ class RunFolder:
             "versions": versions(),
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }
+        used = plugins.used_by(config)
+        if used:
+            content["plugins"] = plugins.to_json(used)
+            plugins.keep_files(used, self.path)
         write_atomically(self.config_file, json.dumps(content, indent=2) + "\n")
 
     def read_config(self) -> tuple[Train, DataSummary]:
@@ -93,11 +99,20 @@ class RunFolder:
         shape = content.get("image_shape")
         if not (isinstance(shape, list) and len(shape) == 3 and all(type(n) is int for n in shape)):
             raise DataError(f"{self.config_file}: expected image_shape of 3 numbers, found {shape}")
+        plugins.check(self._plugins(content), self.path)
         config = settings_of_run.from_json(content.get("settings"))
         rows, sizes = content.get("rows", 0), content.get("column_sizes", {})
         if type(rows) is not int or not isinstance(sizes, dict):
             raise DataError(f"{self.config_file}: rows and column_sizes are damaged")
         return config, DataSummary((shape[0], shape[1], shape[2]), rows, sizes)
+
+    def open_data(self, config: Train) -> FactorImages:
+        """Open the data set of the run; if it is a plugin's that is missing, say how to get it."""
+        used = self._plugins(read_json(self.config_file)) if self.exists() else []
+        return plugins.open_data(config, used, self.path)
+
+    def _plugins(self, content: Any) -> list[plugins.Used]:
+        return plugins.from_json(content.get("plugins", []), self.config_file)
 
     def status(self) -> dict[str, Any]:
         """Return the state and what belongs to it."""

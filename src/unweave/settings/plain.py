@@ -7,6 +7,8 @@ import dataclasses
 import math
 import types
 import typing
+from collections.abc import Iterable
+from numbers import Real
 from typing import Any, Literal, TypeVar, Union
 
 from unweave import catalog
@@ -68,6 +70,15 @@ def from_plain(kind: type[T], plain: Any, path: str) -> T:
         raise ConfigError(f"{path}: {error}") from error
 
 
+def convert_fields(settings: Any, names: Iterable[str]) -> None:
+    """Bring fields of a frozen dataclass to the types they are declared with, or say which
+    cannot be; for what users write in Python, where nothing else checks it."""
+    hints = typing.get_type_hints(type(settings))
+    for name in names:
+        value = _convert(hints[name], getattr(settings, name), name)
+        object.__setattr__(settings, name, value)
+
+
 def _convert(kind: Any, value: Any, path: str) -> Any:
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if origin in (Union, types.UnionType):
@@ -120,11 +131,11 @@ def _convert_simple(kind: Any, value: Any, path: str) -> Any:
             return value
         raise wrong
     if kind is int:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value // 1:
+        if isinstance(value, bool) or not isinstance(value, Real) or value != value // 1:
             raise wrong
-        return int(value)
+        return int(typing.cast(Any, value))
     if kind is float:
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        if isinstance(value, bool) or not isinstance(value, Real):
             raise wrong
         if not math.isfinite(value):
             raise ConfigError(f"{path}: expected a finite number, found {value!r}")

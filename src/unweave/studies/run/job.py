@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from unweave import runs, workflows
+from unweave.catalog.plugins import Carried, take_over
 from unweave.data import DataOptions, FactorImages, load_data
 from unweave.errors import ConfigError, UnweaveError
 from unweave.evaluation.encode import encode_run
@@ -37,6 +38,8 @@ class Job:
     machine: Machine
     longest_seconds: float | None = None
     keeps_checkpoints: bool = False
+    plugins: tuple[Carried, ...] = ()
+    """Those that the user gave to the driver; installed ones are found by every worker."""
 
     @property
     def source(self) -> str:
@@ -77,6 +80,7 @@ def _compute(
 ) -> dict[str, Any]:
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+    take_over(job.plugins)
     config = settings_of_run.from_json(job.settings)
     data = data or open_data(config.data, config.data_options)
     watcher = _Progress(heartbeat, job.longest_seconds)
