@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from unweave.cli import main
+from unweave.cli._output import say_run
 from unweave.errors import ConfigError
 from unweave.methods.beta_vae import BetaVAE
 from unweave.methods.pca import PCA
@@ -92,6 +93,20 @@ def test_the_verb_silences_and_undoes(run, capsys):
     assert "no latent is silenced any more" in capsys.readouterr().out
     assert main(["silence", str(run.path), "--undo"]) == 2
     assert main(["silence", str(run.path), "--nats", "0"]) == 2
+
+
+def test_a_run_that_is_not_finished_is_not_silenced(run):
+    run.folder.networks_file.unlink()
+    with pytest.raises(ConfigError, match="not finished"):
+        silencing.silence(run)
+
+
+def test_the_summary_of_a_run_names_what_is_silenced(run, capsys):
+    say_run(run)
+    assert "silenced" not in capsys.readouterr().out
+    silencing.silence(run)
+    say_run(run)
+    assert "z1, z2, which carry nothing" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("method", [PCA(latent_dim=3), QLAE(latent_dim=3)])

@@ -45,6 +45,8 @@ def silence(run: Run, nats: float = NATS) -> Silenced:
     last = _last_layer(run)
     if run.folder is not None and run.folder.silenced() is not None:
         raise ConfigError(f"{run.name} is silenced already; undo that first")
+    if run.folder is not None and not run.folder.networks_file.is_file():
+        raise ConfigError(f"{run.name} is not finished; `unweave resume` it first")
     kl = _mean_kl(run)
     below = run.code_prior.least_kl + nats
     dead = np.flatnonzero(kl < below)
