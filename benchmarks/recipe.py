@@ -80,7 +80,7 @@ OBJECTIVES: dict[str, Callable[[int, float], Method]] = {
     "all latents weighed alike": lambda steps, hot: cooled(steps, hot, stagger=constant(0)),
     "total correlation not smoothed": lambda steps, hot: cooled(steps, hot, smoothing=0.0),
     "10 latents": lambda steps, hot: cooled(steps, hot, latent_dim=10),
-    "the default before": before_it,
+    "β-TCVAE 12 to 3": before_it,
 }
 
 

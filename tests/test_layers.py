@@ -22,7 +22,7 @@ LAYERS = [
     {"training", "evaluation", "views"},
     {"figures"},
     {"watchers", "report", "explorer"},
-    {"recipes", "workflows"},
+    {"recipes", "workflows", "automatic"},
     {"studies"},
     {"cli"},
     {"__main__"},
