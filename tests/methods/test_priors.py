@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from unweave import catalog
+from unweave import catalog, views, workflows
 from unweave.code_prior import PRIORS
 from unweave.data import load_data
 from unweave.methods import method_named
 from unweave.methods._gaussian_vae import GaussianAutoencoder
 from unweave.networks.conv_any import ConvAny
-from unweave.runs.config import Train, from_json, to_json
+from unweave.runs.config import Machine, Train, from_json, to_json
+from unweave.training import loop
 
 NAMES = [
     name
@@ -64,6 +65,29 @@ def test_the_evidence_bound_counts_the_kl_to_the_prior(toys):
         found = method.diagnose(nets, images)
         torch.testing.assert_close(found["kl"], expected)
         torch.testing.assert_close(found["elbo"], -(found["reconstruction"] + expected))
+
+
+def test_scores_diagnostics_and_views_of_a_run_know_its_prior(toys, tmp_path):
+    config = Train(
+        method=method_named("vae")(latent_dim=3, prior="flat"),
+        data="toy_xys",
+        architecture=ConvAny(channels=(4,), hidden=8),
+        steps=2,
+        batch_size=8,
+    )
+    run = loop.start(config, toys, tmp_path / "run", Machine(evaluations=1))
+    prior = PRIORS["flat"]
+    details = workflows.evaluate(run, "kl_decomposition", preset="fast")["kl_decomposition"].details
+    assert details["prior"] == "flat"
+    assert details["kl_per_code"].min() >= prior.least_kl
+    line = next(line for line in run.folder.record() if "kl_per_dimension" in line)
+    assert line["least_kl"] == prior.least_kl
+    assert min(line["kl_per_dimension"]) >= prior.least_kl
+    codes = views.sample_codes(run, 200)
+    mean, logvar = (part.astype(np.float64) for part in codes.posterior)
+    assert codes.kl() == pytest.approx(prior.kl(mean, logvar, np.exp(logvar)).mean(0))
+    last = views.traversals(run, codes=codes).values
+    assert np.abs(last).max() == pytest.approx(prior.reach)
 
 
 def test_the_default_prior_leaves_names_of_runs_as_they_were():
