@@ -52,14 +52,12 @@ def tiny_run(toy, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], A
 
 @pytest.fixture
 def plain_gan_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let run folders that name the plain GAN be read, as those of a plugin are."""
-    from tiny_methods import CLASSES
-    from unweave.methods import method_named
+    """Let run folders that name the plain GAN be read: a plugin, forgotten after the test."""
+    from plain_gan import PlainGAN
+    from unweave.catalog import plugins
 
-    def find(name: str) -> Any:
-        return CLASSES[name] if name in CLASSES else method_named(name)
-
-    monkeypatch.setattr("unweave.runs.config.method_named", find)
+    monkeypatch.setattr(plugins, "_given", {})
+    plugins.add(PlainGAN)
 
 
 @pytest.fixture(scope="module")

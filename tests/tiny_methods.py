@@ -20,6 +20,7 @@ NARROW = {
     "first_stage_steps": 2,
     "kl_weight": "9:1:4:geometric",
     "stagger": 0.5,
+    "capacity": "0:5:2",
 }
 
 

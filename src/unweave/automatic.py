@@ -25,6 +25,7 @@ from unweave.runs.silencing import NATS
 from unweave.settings.optimizers import Adam
 from unweave.settings.schedules import Schedule, constant
 from unweave.training import loop
+from unweave.training.game import Game
 
 LOOKED_AT = 512  # images
 BATCH = 128
@@ -208,11 +209,11 @@ def _switches_on(
     nets = loop.make_networks(config, data)
     devices.place(nets, device)
     run = Run(config, data.summary, nets, step=0, data=data)
-    players = {name: loop.PlayerOptimizer(p, nets) for name, p in method.players.items()}
+    game = Game(config, data.summary, nets)
     with torch.random.fork_rng(devices=[]):
         for step in range(steps):
-            for turn in loop.step_turns(run, data, device, step):
-                players[turn.player].lower(turn.loss, step)
+            for move in loop.moves_of_step(config, nets, data, device, step):
+                game.play(move, step)
     posterior = run.posterior(images)
     assert posterior is not None, "the method has one"
     mean, logvar = posterior

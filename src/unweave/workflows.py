@@ -36,6 +36,7 @@ def train(
     architecture: Architecture | str | None = None,
     validation: float = 0.0,
     precision: Precision = "float32",
+    silence: float = 0.0,
     data_options: DataOptions = DataOptions(),
     machine: Machine = Machine(),
     evaluate: bool = True,
@@ -66,8 +67,12 @@ def train(
         seed=seed,
         validation=validation,
         precision=precision,
+        silence=silence,
     )
-    opened = data if isinstance(data, FactorImages) else load_data(data, data_options)
+    if isinstance(data, FactorImages):
+        opened = data.arranged(data_options.split, data_options.correlate)
+    else:
+        opened = load_data(data, data_options)
     return train_config(config, opened, out, machine, evaluate=evaluate, progress=progress)
 
 
@@ -158,6 +163,46 @@ def evaluate(
         )
     if run.folder is not None:
         run.folder.write_scores(run.folder.scores() | scores_to_json(scores))
+    return scores
+
+
+def evaluate_part(
+    run: Run | str | Path,
+    part: str,
+    metrics: str | Sequence[str] = "default",
+    *,
+    preset: str = "full",
+    protocol: str | Mapping[str, str] | None = None,
+    seeds: int = 1,
+) -> "Scores":
+    """Score a run on a part of its data, kept in its folder by the name of the part.
+
+    Parts are those of `FactorImages.part`: `train` and `held_out` of data that are split,
+    `correlated` and `inverse` of correlated ones. Beside the metrics stand the terms of the
+    method's own bound, so that reconstructions of what was held out can be compared.
+    """
+    from unweave.evaluation.encode import encode_run
+    from unweave.evaluation.score import score
+    from unweave.metrics import Score
+
+    if not isinstance(run, Run):
+        run = runs.load(run)
+    encoded = encode_run(run, part=part)
+    scores = score(
+        encoded.codes,
+        encoded.factors if encoded.factor_names else None,
+        metrics,
+        posterior=encoded.posterior,
+        factor_names=encoded.factor_names or None,
+        preset=preset,
+        protocol=protocol,
+        seeds=seeds,
+    )
+    for name, value in encoded.terms.items():
+        unit = f"nats, mean over {len(encoded.codes):,} images"
+        scores[name] = Score(name, value, unit, higher_is_better=name == "elbo")
+    if run.folder is not None:
+        run.folder.write_part_scores(part, scores_to_json(scores))
     return scores
 
 

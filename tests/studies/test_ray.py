@@ -13,12 +13,13 @@ import fake_jobs
 import pytest
 from fake_jobs import KEY, FakeJob, events, jobs, work
 
+from unweave.data import put_together, take_apart
 from unweave.errors import ConfigError
 from unweave.studies import read_study
 from unweave.studies.run.ledger import Ledger
 from unweave.studies.run.progress import Progress
 from unweave.studies.run.ray import RayRunner, connect
-from unweave.studies.run.sharing import as_files, put_together, take_apart
+from unweave.studies.run.sharing import as_files
 
 cluster_only = pytest.mark.cluster
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.random import Generator
 
-from unweave.batches._batch import lacks
+from unweave.batches._batch import lacks, reached_by
 from unweave.data import FactorImages
 
 CLIP_EXAMPLE = (
@@ -25,12 +25,25 @@ class RowGroups:
     """(group,): how many rows it has."""
     values: np.ndarray
     """(group,): the value its rows share."""
+    reached: np.ndarray | None = None
+    """(row,): the running sum of the weights of `order`, unless all are drawn alike."""
+
+    @property
+    def reached_by_groups(self) -> np.ndarray | None:
+        """Return the running sum of the weights of the groups."""
+        if self.reached is None:
+            return None
+        before = np.concatenate([[0.0], self.reached])
+        weights: np.ndarray = before[self.starts + self.counts] - before[self.starts]
+        return weights.cumsum()
 
     def __len__(self) -> int:
         return len(self.starts)
 
     def draw(self, groups: np.ndarray, size: int, rng: Generator) -> np.ndarray:
         """Draw rows (group, size) of each group, without repetition as far as it reaches."""
+        if self.reached is not None:
+            return self._draw_by_weights(groups, size, rng)
         drawn = np.empty((len(groups), size), dtype=np.int64)
         for line, group in enumerate(groups):
             count = self.counts[group]
@@ -41,6 +54,17 @@ class RowGroups:
             drawn[line] = self.order[self.starts[group] + picked]
         return drawn
 
+    def _draw_by_weights(self, groups: np.ndarray, size: int, rng: Generator) -> np.ndarray:
+        assert self.reached is not None
+        before = np.concatenate([[0.0], self.reached])
+        low, high = before[self.starts[groups]], before[self.starts[groups] + self.counts[groups]]
+        share = rng.random((len(groups), size))
+        places = np.searchsorted(
+            self.reached, low[:, None] + share * (high - low)[:, None], "right"
+        )
+        last = (self.starts + self.counts)[groups, None] - 1
+        return self.order[places.clip(self.starts[groups, None], last)]
+
 
 def rows_by_value(data: FactorImages, name: str, least: int = 1) -> RowGroups:
     """Group rows by the value of a factor or column; gaps and smaller groups are left out."""
@@ -49,7 +73,9 @@ def rows_by_value(data: FactorImages, name: str, least: int = 1) -> RowGroups:
     order = known[np.argsort(values[known], kind="stable")]
     found, starts, counts = np.unique(values[order], return_index=True, return_counts=True)
     large = counts >= least
-    return RowGroups(order, starts[large], counts[large], found[large])
+    return RowGroups(
+        order, starts[large], counts[large], found[large], reached=reached_by(data, order)
+    )
 
 
 def neighbours_in_time(data: FactorImages, frames: int) -> np.ndarray:

@@ -18,6 +18,7 @@ from unweave.batches._batch import (
     discrete_factors,
     draw_rows,
     lacks,
+    reached_by,
     remembered,
     tensor_of,
 )
@@ -60,7 +61,10 @@ class Clips(Supervision):
             windows = remembered(
                 data, ("frames", self.frames), lambda: neighbours_in_time(data, self.frames)
             )
-            return windows[draw_rows(len(windows), count, rng)]
+            reached = remembered(
+                data, ("frame weights", self.frames), lambda: reached_by(data, windows)
+            )
+            return windows[draw_rows(len(windows), count, rng, reached)]
         return self._walks(data, count, rng)
 
     def _walks(self, data: FactorImages, count: int, rng: Generator) -> np.ndarray:
@@ -71,7 +75,7 @@ class Clips(Supervision):
             raise lacks(data, f"has no ordered factor besides {fixed!r} that moves", CLIP_EXAMPLE)
         last = np.array(data.factor_sizes) - 1
         rows = np.empty((count, self.frames), dtype=np.int64)
-        rows[:, 0] = draw_rows(len(data), count, rng)
+        rows[:, 0] = draw_rows(data, count, rng)
         for frame in range(1, self.frames):
             here = data.factors(rows[:, frame - 1])
             there = np.where(moving, here + rng.integers(-1, 2, size=here.shape), here)

@@ -49,7 +49,8 @@ class Groups(Supervision):
         """Draw as many whole groups as there is room for, at least one."""
         groups = self._groups(data)
         members = int(rng.integers(1, self.size + 1)) if self.vary_size else self.size
-        chosen = draw_rows(len(groups), max(size // members, 1), rng)
+        count = max(size // members, 1)
+        chosen = draw_rows(len(groups), count, rng, groups.reached_by_groups)
         rows = groups.draw(chosen, members, rng).reshape(-1)
         return GroupBatch(
             tensor_of(data, rows, rng),

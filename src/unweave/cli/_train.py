@@ -7,7 +7,7 @@ import tyro
 
 from unweave import catalog
 from unweave.cli import _auto, _output
-from unweave.cli._parse import parse, take_name, take_option
+from unweave.cli._parse import parse, take_choices, take_name, take_option
 from unweave.data import DataOptions, load_data
 from unweave.methods import Method, is_in_file, method_named, name_in_file
 from unweave.networks import architecture_named
@@ -58,16 +58,20 @@ def run(words: list[str]) -> int:
         return 0
     method = method_named(name)
     chosen = take_option(words, "--architecture")
-    parts = [catalog.documented("unweave.methods", part, "method") for part in name.split("+")]
-    description = "\n\n".join((part.__doc__ or "").strip() for part in parts)
+    entries = [catalog.documented("unweave.methods", part, "method") for part in name.split("+")]
+    description = "\n\n".join((entry.__doc__ or "").strip() for entry in entries)
+    usual, told = take_choices(words, method, "method")
+    parts: dict[str, Any] = {"method": usual}
     kind: Any = WithMethod[method]  # type: ignore[valid-type]
     if chosen is not None:
         architecture = architecture_named(chosen)
+        parts["architecture"] = architecture()
         kind = WithArchitecture[method, architecture]  # type: ignore[valid-type]
     else:
         known = ", ".join(catalog.names("unweave.networks"))
-        description += f"\n\n--architecture NAME chooses the networks: {known}."
-    flags = parse(kind, words, f"train {name}", description)
+        told.append(f"--architecture NAME chooses the networks: {known}.")
+    description = "\n\n".join([description, *told])
+    flags = parse(kind, words, f"train {name}", description, kind(data=tyro.MISSING, **parts))
     config = Train(
         method=flags.method,
         architecture=getattr(flags, "architecture", None),

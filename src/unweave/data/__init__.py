@@ -3,25 +3,36 @@
 from pathlib import Path
 
 from unweave import catalog
-from unweave.data._dataset import Column, DataSummary, Factor, FactorImages
+from unweave.data._apart import DataParts, put_together, take_apart
+from unweave.data._dataset import Column, DataSummary, FactorImages
+from unweave.data._drawing import draw_by_weights, draw_evenly
+from unweave.data._factor import Factor
 from unweave.data._factor_table import ID_COLUMNS
 from unweave.data._image_files import image_from_bytes
 from unweave.data._options import DataOptions
 from unweave.data._own_arrays import from_arrays, load_array_file
 from unweave.data._own_folder import load_folder
+from unweave.data._places import Place, known_places
 from unweave.errors import ConfigError, DataError
 
 __all__ = [
     "ID_COLUMNS",
     "Column",
     "DataOptions",
+    "DataParts",
     "DataSummary",
     "Factor",
     "FactorImages",
+    "Place",
+    "draw_by_weights",
+    "draw_evenly",
     "from_arrays",
     "image_from_bytes",
+    "known_places",
     "load_data",
+    "put_together",
     "set_name",
+    "take_apart",
 ]
 
 
@@ -41,13 +52,16 @@ def load_data(source: str | Path, options: DataOptions = DataOptions()) -> Facto
                 f"load of the data set {name} must return FactorImages, found {type(data).__name__}"
             )
         _check_options(data, options)
-        return data
+        return data.arranged(options.split, options.correlate)
     path = Path(text).expanduser()
     if path.is_dir():
-        return load_folder(path, options)
+        return load_folder(path, options).arranged(options.split, options.correlate)
     if path.is_file():
+        if options.clips != "none":
+            raise ConfigError(f"{path} is no folder of frames; leave clips out")
         if path.suffix.lower() in (".npy", ".npz"):
-            return load_array_file(path, options)
+            data = load_array_file(path, options)
+            return data.arranged(options.split, options.correlate)
         raise DataError(
             f"{path} is neither a folder of images nor an array file (.npy, .npz). "
             f"The original file of a known set is given as NAME:{path}, for instance "
@@ -75,6 +89,8 @@ def _check_options(data: FactorImages, options: DataOptions) -> None:
         raise ConfigError(f"{data.name} has images of {channels} channels; leave color out")
     if options.factors is not None:
         raise ConfigError(f"the factors of {data.name} are known; leave the file of factors out")
+    if options.clips != "none":
+        raise ConfigError(f"{data.name} is no folder of frames; leave clips out")
 
 
 def _looks_like_path(text: str) -> bool:

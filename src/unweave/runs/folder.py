@@ -7,6 +7,7 @@ checkpoint.safetensors   networks, optimizers and step (and .previous)
 networks.safetensors     the trained networks
 silenced.json            which latents were silenced, and networks.unsilenced.safetensors
 scores.json              metrics
+scores.PART.json         metrics on a part of the data: train, held_out, correlated, inverse
 plugins/                 files of plugins that were given by path, for people to read
 latent_names.json        what the user calls latents: {"3": "x position"}
 results/                 what studies keep of the run (studies/_ledger.py)
@@ -20,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from torch import Tensor
@@ -34,6 +36,8 @@ from unweave.runs import plugins
 from unweave.runs.config import Train
 
 FORMAT = 1
+NETWORKS, AVERAGES = "networks.", "averages/"
+"""How names of weights begin in checkpoints, and those of their running averages anywhere."""
 LONGEST_NAME = 60  # characters that still fit beside a picture
 
 
@@ -143,6 +147,13 @@ class RunFolder:
     def write_scores(self, scores: dict[str, Any]) -> None:
         write_atomically(self.scores_file, json.dumps(scores, indent=1) + "\n")
 
+    def part_scores_file(self, part: str) -> Path:
+        """Return where scores on a part of the data are kept, such as what was held out."""
+        return self.path / f"scores.{part}.json"
+
+    def write_part_scores(self, part: str, scores: dict[str, Any]) -> None:
+        write_atomically(self.part_scores_file(part), json.dumps(scores, indent=1) + "\n")
+
     def latent_names(self) -> dict[int, str]:
         """Return the names that latents were given, by index."""
         if not self.latent_names_file.is_file():
@@ -164,9 +175,15 @@ class RunFolder:
         text = json.dumps(content, indent=1, ensure_ascii=False)
         write_atomically(self.latent_names_file, text + "\n")
 
-    def save_networks(self, nets: Networks, step: int) -> None:
-        """Write the trained networks; what was silenced in earlier ones is forgotten."""
-        content = tensor_files.to_bytes(nets.state_dict(), {"step": step})
+    def save_networks(
+        self, nets: Networks, step: int, averages: Mapping[str, Tensor] = MappingProxyType({})
+    ) -> None:
+        """Write the weights as they were trained, and the running averages there are of them.
+
+        What was silenced in earlier ones is forgotten.
+        """
+        named = {f"{AVERAGES}{name}": tensor for name, tensor in averages.items()}
+        content = tensor_files.to_bytes(nets.state_dict() | named, {"step": step})
         write_atomically(self.networks_file, content)
         self.silenced_file.unlink(missing_ok=True)
         self.unsilenced_file.unlink(missing_ok=True)
@@ -189,14 +206,17 @@ class RunFolder:
         self.silenced_file.unlink()
 
     def trained_tensors(self) -> tuple[dict[str, Tensor], int]:
-        """Return the newest weights and their step: of the end, or of the last checkpoint."""
+        """Return the newest weights and their step: of the end, or of the last checkpoint.
+
+        Where there is a running average of a weight, it is returned instead.
+        """
         if self.networks_file.is_file():
             tensors, facts = tensor_files.read(self.networks_file)
-            return tensors, facts["step"]
-        tensors, facts = self.read_checkpoint()
-        prefix = "networks."
-        weights = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-        return weights, facts["step"]
+            weights = {k: v for k, v in tensors.items() if not k.startswith(AVERAGES)}
+        else:
+            tensors, facts = self.read_checkpoint()
+            weights = part_of(tensors, NETWORKS)
+        return weights | part_of(tensors, AVERAGES), facts["step"]
 
     def has_checkpoint(self) -> bool:
         return self.checkpoint_file.is_file() or self.previous_checkpoint_file.is_file()
@@ -217,6 +237,11 @@ class RunFolder:
             return tensors, facts
         reason = "; ".join(problems) if problems else "it has no checkpoint"
         raise DataError(f"{self.path} has no networks to load: {reason}")
+
+
+def part_of(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """Return the tensors whose names begin so, by the rest of their names."""
+    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
 
 
 def checked_latent_name(name: Any) -> str:
