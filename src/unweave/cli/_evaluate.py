@@ -87,11 +87,16 @@ def run(words: list[str]) -> int:
         data = load_data(flags.data, flags.options)
         scores = workflows.evaluate_model(encode, data, sampler=flags.sampler, **how)
     content = workflows.scores_to_json(scores)
-    path = folder if folder.suffix == ".json" else folder / "scores.json"
-    if flags.run is None or flags.out:
+    stays_apart = flags.run is None or flags.out is not None
+    # A file of its own, so that a quick look never takes the place of full scores.
+    name = "scores.fast.json" if flags.preset == "fast" and stays_apart else "scores.json"
+    path = folder if folder.suffix == ".json" else folder / name
+    if stays_apart:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, json.dumps(content, indent=1) + "\n")
     _output.say_scores(content)
+    if scores.kept:
+        _output.say(f"{path} keeps its full scores of {', '.join(scores.kept)}")
     _output.say(f"scores: {path}")
     return 0
 

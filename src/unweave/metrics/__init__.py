@@ -5,7 +5,7 @@ the function has the module's name; the module also says which protocols it
 knows (`PROTOCOLS`), what it needs (`NEEDS`) and which direction is better.
 """
 
-from unweave.metrics._score import Score
+from unweave.metrics._score import Made, Score, is_preliminary, protocol_words
 from unweave.metrics.beta_vae_score import beta_vae_score, beta_vae_score_of_model
 from unweave.metrics.dci import dci
 from unweave.metrics.dcimig import dcimig
@@ -33,6 +33,7 @@ from unweave.metrics.udr import udr
 from unweave.metrics.unfairness import unfairness, unfairness_of_model
 
 __all__ = [
+    "Made",
     "Score",
     "beta_vae_score",
     "beta_vae_score_of_model",
@@ -48,6 +49,7 @@ __all__ = [
     "gaussian_total_correlation",
     "infomec",
     "irs",
+    "is_preliminary",
     "jemmig",
     "kl_decomposition",
     "mcc",
@@ -55,6 +57,7 @@ __all__ = [
     "mig_sampled",
     "mig_sup",
     "modularity",
+    "protocol_words",
     "r_factor_vae_score",
     "r_factor_vae_score_of_model",
     "sample_efficiency",

@@ -146,6 +146,9 @@ PREDICTORS: dict[str, Predictor] = {
     "linear": least_squares,
 }
 
+STANDARDIZED = ("eastwood2018", "eastwood2018_forest", "linear")
+"""Predictors that scale codes to deviation 1 first; trees do not look at the scale."""
+
 
 def _regress(
     codes: NDArray[np.float64], factors: FactorTable, train: Rows, test: Rows, fit: Any

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.errors import DataError
+from unweave.metrics._score import Made
 from unweave.tables import FactorTable, code_table, to_numpy
 
 Rows = NDArray[np.int64]
@@ -284,13 +285,42 @@ class Source:
     """Codes, (code, …), of rows of any shape."""
 
     name: str
+    rows: int
+    left_out: tuple[str, ...] = ()
+    """Factors with a single value, which nothing is drawn for."""
+
+    def made(
+        self,
+        codes: int,
+        *,
+        seed: int,
+        standardized: bool = False,
+        active: NDArray[np.bool_] | None = None,
+        **sizes: int,
+    ) -> Made:
+        """Say how a score of so many codes was made of what was drawn from here."""
+        return Made(
+            rows=self.rows,
+            codes=codes,
+            seed=seed,
+            sizes=sizes,
+            standardized=standardized,
+            dropped_codes=() if active is None else tuple(np.flatnonzero(~active).tolist()),
+            dropped_factors=self.left_out,
+        )
 
 
 def from_table(codes: NDArray[Any], factors: FactorTable, fewest: int = 1) -> Source:
     """Draw from the rows of a table; at least `fewest` rows must share a value that is used."""
-    return Source(TableSampler(factors, fewest), TableCodes(codes), "rows of the table")
+    return Source(
+        TableSampler(factors, fewest),
+        TableCodes(codes),
+        "rows of the table",
+        len(codes),
+        factors.left_out,
+    )
 
 
 def from_model(encode: Encoder, data: Grid) -> Source:
     """Draw from a full grid as the papers do; a row is encoded when it is first needed."""
-    return Source(GridSampler(data), EncodedRows(encode, data), "full grid")
+    return Source(GridSampler(data), EncodedRows(encode, data), "full grid", len(data))

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.metrics._sampling import Rows, Source
+from unweave.metrics._score import Made, Score
 from unweave.tables import varying_codes
 
 CHUNK = 1 << 15
@@ -24,6 +25,14 @@ class Votes:
     details: dict[str, Any]
     accuracy: float
     chance: float
+    made: Made
+
+    def score(self, metric: str, protocol: str, *, rescaled: bool) -> Score:
+        """Return the accuracy, or where it lies between chance (0) and 1."""
+        value, chance = self.accuracy, self.chance
+        if rescaled:
+            value, chance = (value - chance) / (1 - chance), 0.0
+        return Score(metric, value, protocol, self.details, chance=chance, made=self.made)
 
 
 def vote(
@@ -31,7 +40,7 @@ def vote(
     batches: Batches,
     sizes: tuple[int, int, int],
     threshold: float,
-    rng: np.random.Generator,
+    seed: int,
     *,
     lowest: bool,
 ) -> Votes:
@@ -40,6 +49,7 @@ def vote(
     `sizes` are the training votes, the test votes and the rows of a batch. Constant
     codes, and those whose deviation is below the threshold, do not vote.
     """
+    rng = np.random.default_rng(seed)
     train, test, batch = sizes
     reference = source.codes_of(source.sampler.any_rows(10_000, rng))
     mean, variance = reference.mean(axis=1), reference.var(axis=1, ddof=1)
@@ -66,7 +76,10 @@ def vote(
         "chance": chance,
         "sampled_from": source.name,
     }
-    return Votes(details, accuracy, chance)
+    made = source.made(
+        len(variance), seed=seed, active=active, train_votes=train, test_votes=test, batch=batch
+    )
+    return Votes(details, accuracy, chance, made)
 
 
 def _count(

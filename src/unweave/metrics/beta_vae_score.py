@@ -109,6 +109,14 @@ def _score(
             "chance": chance,
             "sampled_from": source.name,
         },
+        chance=0.0 if protocol == "carbonneau2022" else chance,
+        made=source.made(
+            features.shape[1],
+            seed=seed,
+            train_features=sizes[0],
+            test_features=sizes[1],
+            pairs=pairs,
+        ),
     )
 
 

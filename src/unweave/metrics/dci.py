@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.metrics import _protocol
-from unweave.metrics._importance import PREDICTORS
+from unweave.metrics._importance import PREDICTORS, STANDARDIZED
 from unweave.metrics._score import Score
 from unweave.tables import Continuous
 
@@ -85,6 +85,20 @@ def dci(
             "importance": importance,
             "informativeness_is": fitted.meaning,
         },
+        parts={
+            "D": float(code_weight @ disentanglement),
+            "C": float(completeness.mean()),
+            "I": float(fitted.informativeness.mean()),
+        },
+        made=_protocol.made(
+            table,
+            known,
+            seed=seed,
+            bins=bins,
+            standardized=protocol in STANDARDIZED,
+            train_rows=len(train),
+            test_rows=len(test),
+        ),
     )
 
 

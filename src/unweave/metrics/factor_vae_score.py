@@ -15,8 +15,6 @@ paper leaves out latents whose posterior is the prior, which a table does not te
 
 from typing import Any
 
-import numpy as np
-
 from unweave.metrics import _protocol
 from unweave.metrics._sampling import Encoder, Grid, Source, from_model, from_table
 from unweave.metrics._score import Score
@@ -91,9 +89,5 @@ def _score(
     train, test, batch = (
         given or usual for given, usual in zip(sizes, SIZES[protocol], strict=True)
     )
-    rng = np.random.default_rng(seed)
-    cast = vote(source, source.sampler.alike, (train, test, batch), threshold, rng, lowest=True)
-    value = cast.accuracy
-    if protocol == "carbonneau2022":
-        value = (value - cast.chance) / (1 - cast.chance)
-    return Score("factor_vae_score", value, protocol, cast.details)
+    cast = vote(source, source.sampler.alike, (train, test, batch), threshold, seed, lowest=True)
+    return cast.score("factor_vae_score", protocol, rescaled=protocol == "carbonneau2022")

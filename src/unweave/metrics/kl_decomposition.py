@@ -81,6 +81,12 @@ def kl_decomposition(
             "active_codes": per_code > 0.01,
         },
         higher_is_better=False,
+        made=_protocol.made(means, None, seed=seed, samples=len(rows)),
+        parts={
+            "information": float((conditional - joint).mean()),
+            "total correlation": total,
+            "dimension-wise KL": float((single - prior).sum(axis=1).mean()),
+        },
     )
 
 

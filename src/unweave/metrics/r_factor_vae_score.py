@@ -83,9 +83,5 @@ def r_factor_vae_score_of_model(
 def _score(
     source: Source, seed: int, protocol: str, sizes: tuple[int, int, int], threshold: float
 ) -> Score:
-    rng = np.random.default_rng(seed)
-    cast = vote(source, source.sampler.apart, sizes, threshold, rng, lowest=False)
-    value = cast.accuracy
-    if protocol == "carbonneau2022":
-        value = (value - cast.chance) / (1 - cast.chance)
-    return Score("r_factor_vae_score", value, protocol, cast.details)
+    cast = vote(source, source.sampler.apart, sizes, threshold, seed, lowest=False)
+    return cast.score("r_factor_vae_score", protocol, rescaled=protocol == "carbonneau2022")

@@ -72,6 +72,7 @@ def sap(
             "scores": scores,
             "by_regression": regression,
         },
+        made=_protocol.made(table, known, seed=seed, train_rows=len(train), test_rows=len(test)),
     )
 
 

@@ -5,6 +5,7 @@ from html import escape
 from pathlib import Path
 
 from unweave import catalog
+from unweave.metrics import protocol_words
 from unweave.runs.config import Train
 from unweave.runs.folder import RunFolder
 from unweave.settings.schedules import Schedule
@@ -38,7 +39,7 @@ def run_html(config: Train, step: int, folder: RunFolder | None) -> str:
 
 def _scores(folder: RunFolder) -> str:
     cells = [
-        (escape(name), f"{entry['value']:.3f}", escape(str(entry.get("protocol", ""))))
+        (escape(name), f"{entry['value']:.3f}", escape(protocol_words(entry)))
         for name, entry in folder.scores().items()
         if entry.get("value") is not None
     ]
