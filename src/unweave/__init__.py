@@ -48,9 +48,9 @@ if TYPE_CHECKING:
     from unweave.methods.vae import VAE as VAE
     from unweave.methods.very_deep_vae import VeryDeepVAE as VeryDeepVAE
     from unweave.runs.config import Machine as Machine
-    from unweave.runs.models import wrap as wrap
     from unweave.runs.run import Run as Run
     from unweave.runs.run import load as load
+    from unweave.runs.wrapped import wrap as wrap
     from unweave.settings.optimizers import Adam as Adam
     from unweave.settings.schedules import Schedule as Schedule
     from unweave.settings.schedules import constant as constant
@@ -78,7 +78,7 @@ _PLACES = {
     "load_data": "data",
     "resume": "workflows",
     "train": "workflows",
-    "wrap": "runs.models",
+    "wrap": "runs.wrapped",
     "write_report": "workflows",
 }
 

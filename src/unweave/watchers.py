@@ -8,7 +8,7 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn,
 from rich.text import Text
 
 from unweave.errors import ConfigError
-from unweave.figures import reconstructions, traversals
+from unweave.figures import prior_samples, reconstructions, traversals
 from unweave.runs.run import Run
 from unweave.training.loop import Watcher
 
@@ -90,12 +90,15 @@ class Pictures(Watcher):
     """Traversals and reconstructions at every evaluation, so that progress can be seen."""
 
     def evaluated(self, run: Run, step: int, diagnostics: dict[str, Any]) -> None:
-        if not run.config.method.has_decoder:
+        if not run.code.decodes:
             return
         folder = run.path / "figures" / "training"
         folder.mkdir(parents=True, exist_ok=True)
         traversals(run).save(folder / f"traversals-{step:07d}.png")
-        reconstructions(run).save(folder / f"reconstructions-{step:07d}.png")
+        if run.code.source == "images":
+            reconstructions(run).save(folder / f"reconstructions-{step:07d}.png")
+        else:
+            prior_samples(run).save(folder / f"prior_samples-{step:07d}.png")
 
 
 class TensorBoard(Watcher):

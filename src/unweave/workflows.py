@@ -13,8 +13,8 @@ from unweave.methods import Method
 from unweave.networks import Architecture
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
-from unweave.runs.models import WrappedModel
 from unweave.runs.run import Run
+from unweave.runs.wrapped import WrappedModel
 from unweave.training import loop
 from unweave.watchers import Pictures, ProgressBar, TensorBoard
 
@@ -109,12 +109,14 @@ def evaluate(
     `encoded` holds the run's codes if they have been computed already.
     """
     from unweave.evaluation.encode import encode_run
-    from unweave.evaluation.score import score, score_model
+    from unweave.evaluation.score import score, score_model, unscored
 
     if not isinstance(run, Run):
         run = runs.load(run)
     how: dict[str, Any] = {"preset": preset, "protocol": protocol, "seeds": seeds}
-    if sampler == "paper":
+    if why := run.code.why_no_codes(run.kind):
+        scores = unscored(metrics, why)
+    elif sampler == "paper":
         scores = score_model(run.encode, run.data, metrics, sampler=sampler, **how)
     else:
         encoded = encoded or encode_run(run)
@@ -166,15 +168,13 @@ def scores_to_json(scores: "Scores") -> dict[str, Any]:
 
 def draw_figures(run: Run) -> list[Path]:
     """Write the pictures of a run into its folder; none if its method has no decoder."""
-    if not run.config.method.has_decoder:
+    if not run.code.decodes:
         return []
     folder = run.path / "figures"
     folder.mkdir(exist_ok=True)
-    pictures = {
-        "reconstructions": reconstructions(run),
-        "traversals": traversals(run),
-        "prior_samples": prior_samples(run),
-    }
+    pictures = {"traversals": traversals(run), "prior_samples": prior_samples(run)}
+    if run.code.source == "images":
+        pictures["reconstructions"] = reconstructions(run)
     paths = []
     for name, picture in pictures.items():
         paths.append(folder / f"{name}.png")

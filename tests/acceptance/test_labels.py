@@ -114,7 +114,7 @@ def judge_classes(
         )
         told = method.supervision.table(shapes).rows
         test = np.setdiff1d(rows, told)
-        content = run.encode(shapes.images(test))[:, method.code_parts(run.nets)["content"]]
+        content = run.encode(shapes.images(test))[:, run.code.roles["content"]]
         accuracy.append(float((content.argmax(1) == classes[test]).mean()))
         by_labels = classifier(shapes, told, seed, steps=300, network=network)(shapes.images(test))
         alone.append(float((by_labels == classes[test]).mean()))

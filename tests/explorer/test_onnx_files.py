@@ -46,7 +46,7 @@ def one_of_each(way: str) -> list[str]:
     found = {}
     for name in catalog.names("unweave.methods"):
         method = method_named(name)
-        if method.has_decoder and (way != "encode" or method.has_encoder):
+        if method.decodes and (way != "encode" or method.codes_from == "images"):
             found.setdefault(getattr(method, way), name)
     return sorted(found.values())
 

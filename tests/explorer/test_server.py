@@ -186,7 +186,7 @@ def test_runs_are_compared_by_scores_settings_and_seeds(served):
 
 def test_a_method_without_decoder_shows_what_it_can(served):
     facts = served.json("/runs/truth.json")
-    assert (facts["has_decoder"], facts["has_encoder"]) == (False, False)
+    assert (facts["decodes"], facts["codes_from"]) == (False, "rows")
     assert max(max(line) for line in served.json("/runs/truth/heat_map.json")["values"]) > 0.9
     assert served.ask("/runs/truth/decoder.onnx")[0] == 400
     assert served.ask("/runs/truth/encode", method="POST", body=b"x")[0] == 400

@@ -16,9 +16,12 @@ METHOD = AAEClustering(latent_dim=3, clusters=5, discriminator_width=16)
 BATCH = Batch(torch.rand(10, 1, 4, 4, generator=torch.Generator().manual_seed(0)), 100)
 
 
+SUMMARY = DataSummary((1, 4, 4), 16, {})
+
+
 def networks():
     torch.manual_seed(0)
-    return METHOD.networks(MLP64(hidden=16), DataSummary((1, 4, 4), 16, {}))
+    return METHOD.networks(MLP64(hidden=16), SUMMARY)
 
 
 def losses(nets):
@@ -51,7 +54,9 @@ def test_the_code_is_the_probabilities_and_the_style():
     logits, z = METHOD.split(nets, BATCH.images)
     y = logits.softmax(1)
     assert torch.equal(METHOD.encode(nets, BATCH.images), torch.cat([y, z], dim=1))
-    assert METHOD.code_size(nets) == 8
+    code = METHOD.code(nets, SUMMARY)
+    assert code.size == 8
+    assert [unit.kind for unit in code.units] == ["category", "number", "number", "number"]
     assert torch.equal(METHOD.sample_prior(nets, 6)[:, :5].sum(1), torch.ones(6))
 
 

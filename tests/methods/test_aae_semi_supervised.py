@@ -39,8 +39,10 @@ def test_there_are_as_many_clusters_as_classes():
     logits, z = METHOD.split(nets, IMAGES)
     assert logits.shape == (10, 4)
     assert z.shape == (10, 3)
-    assert METHOD.encode(nets, IMAGES).shape == (10, METHOD.code_size(nets)) == (10, 7)
-    assert METHOD.code_parts(nets) == {"content": slice(0, 4), "style": slice(4, 7)}
+    code = METHOD.code(nets, SUMMARY)
+    assert METHOD.encode(nets, IMAGES).shape == (10, code.size) == (10, 7)
+    assert code.roles == {"content": [0, 1, 2, 3], "style": [4, 5, 6]}
+    assert code.unit_of(2).factor == "label"
     assert torch.equal(METHOD.sample_prior(nets, 6)[:, :4].sum(1), torch.ones(6))
 
 

@@ -15,9 +15,12 @@ METHOD = InfoGAN(latent_dim=2, categories=(3, 4), noise_dim=5, discriminator_wid
 BATCH = Batch(torch.rand(12, 1, 4, 4, generator=torch.Generator().manual_seed(0)), 100)
 
 
+SUMMARY = DataSummary((1, 4, 4), 16, {})
+
+
 def networks(method=METHOD):
     torch.manual_seed(0)
-    return method.networks(MLP64(hidden=16), DataSummary((1, 4, 4), 16, {}))
+    return method.networks(MLP64(hidden=16), SUMMARY)
 
 
 def losses(method=METHOD, nets=None, batch=BATCH):
@@ -94,7 +97,9 @@ def test_the_code_head_learns_from_generated_images_only():
 def test_a_code_is_probabilities_then_means():
     nets = networks().eval()
     codes = METHOD.encode(nets, BATCH.images)
-    assert codes.shape == (12, METHOD.code_size(nets)) == (12, 9)
+    code = METHOD.code(nets, SUMMARY)
+    assert codes.shape == (12, code.size) == (12, 9)
+    assert [unit.label for unit in code.units] == ["z0–z2", "z3–z6", "z7", "z8"]
     for part in codes[:, :7].split([3, 4], dim=1):
         torch.testing.assert_close(part.sum(1), torch.ones(12))
 

@@ -137,7 +137,7 @@ def test_a_swap_has_the_class_of_one_image_and_all_else_of_another():
     nets = networks()
     one, two = BATCH.images[:1], BATCH.images[1:2]
     codes = METHOD.encode(nets, torch.cat([one, two]))
-    parts = METHOD.code_parts(nets)
+    parts = METHOD.code(nets, SUMMARY).roles
     mixed = torch.zeros_like(codes[:1])
     mixed[:, parts["content"]] = codes[:1, parts["content"]]
     mixed[:, parts["style"]] = codes[1:, parts["style"]]

@@ -19,9 +19,13 @@ IMAGES = torch.rand(10, 1, 4, 4, generator=GENERATOR)
 CLASSES = torch.arange(6) % 3
 
 
+def summary(classes: int = 3) -> DataSummary:
+    return DataSummary((1, 4, 4), 60, {"label": classes})
+
+
 def networks(classes: int = 3, method: M2 = METHOD):
     torch.manual_seed(0)
-    return method.networks(MLP64(hidden=16), DataSummary((1, 4, 4), 60, {"label": classes}))
+    return method.networks(MLP64(hidden=16), summary(classes))
 
 
 def batch(classes: torch.Tensor = CLASSES, labelled: int = 6) -> LabelledBatch:
@@ -134,14 +138,18 @@ def test_bounds_are_weighed_by_the_share_of_labelled_images():
 def test_the_code_is_probabilities_and_the_style_of_the_likeliest_class():
     nets = networks()
     codes = METHOD.encode(nets, IMAGES)
-    assert METHOD.code_size(nets) == codes.shape[1] == 5
+    code = METHOD.code(nets, summary())
+    assert code.size == codes.shape[1] == 5
     q = nets.classifier(nets.encoder.features(IMAGES)).softmax(1)
     torch.testing.assert_close(codes[:, :3], q)
     likeliest = one_hot(q.argmax(1), 3).float()
     torch.testing.assert_close(codes[:, 3:], nets.encoder(IMAGES, likeliest).mean)
-    parts = METHOD.code_parts(nets)
-    assert codes[:, parts["content"]].shape == (10, 3)
-    assert codes[:, parts["style"]].shape == (10, 2)
+    assert code.roles == {"content": [0, 1, 2], "style": [3, 4]}
+    assert [(unit.label, unit.kind, unit.factor) for unit in code.units] == [
+        ("z0–z2", "category", "label"),
+        ("z3", "number", ""),
+        ("z4", "number", ""),
+    ]
 
 
 def test_codes_are_drawn_with_the_noise_of_the_style():

@@ -104,7 +104,7 @@ def test_a_swap_takes_content_and_style_where_told(toy, method):
     made = method(**SMALL)
     nets = set_up(made, toy)
     one, two = images(toy, [0, 1]), images(toy, [700, 900])
-    parts = made.code_parts(nets)
+    parts = made.code(nets, toy.summary).roles
     codes = made.encode(nets, one).clone()
     codes[:, parts["style"]] = made.encode(nets, two)[:, parts["style"]]
     torch.testing.assert_close(made.swap(nets, one, two), made.decode(nets, codes))

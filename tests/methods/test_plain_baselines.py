@@ -37,8 +37,9 @@ def test_a_grid_averages_its_cells(toy, tmp_path):
 
 
 def test_a_grid_finer_than_the_image_is_the_image():
-    nets = Pixels(side=16).networks(None, DataSummary((3, 4, 20), 16, {}))
-    assert Pixels().code_size(nets) == 3 * 4 * 16
+    summary = DataSummary((3, 4, 20), 16, {})
+    nets = Pixels(side=16).networks(None, summary)
+    assert Pixels().code(nets, summary).size == 3 * 4 * 16
     with pytest.raises(ConfigError, match="side must be 0"):
         Pixels(side=-1)
 

@@ -16,9 +16,12 @@ SMALL = {"latent_dim": 2, "map_latents": 3, "width": 8, "code_layers": 1}
 LADDER = VeryDeepVAE(layers_at_size=(1, 2), **SMALL)
 
 
+SUMMARY = DataSummary((1, 8, 8), 16, {})
+
+
 def networks(method, *, trained: bool = False):
     torch.manual_seed(0)
-    nets = method.networks(ConvAny(), DataSummary((1, 8, 8), 16, {}))
+    nets = method.networks(ConvAny(), SUMMARY)
     if trained:  # away from the zeros a prior starts with
         with torch.no_grad():
             for parameter in nets.parameters():
@@ -85,7 +88,7 @@ def test_codes_of_all_layers_decode_to_what_their_means_decode_to():
     method = VeryDeepVAE(layers_at_size=(1, 2), **SMALL | {"code_layers": 3})
     nets = networks(method, trained=True)
     codes = method.encode(nets, IMAGES)
-    assert codes.shape == (3, method.code_size(nets)) == (3, 2 + 2 * 3 * 16)
+    assert codes.shape == (3, method.code(nets, SUMMARY).size) == (3, 2 + 2 * 3 * 16)
     along_means = torch.sigmoid(method.infer(nets, IMAGES, draw=False).logits)
     torch.testing.assert_close(method.decode(nets, codes), along_means, rtol=1e-4, atol=1e-5)
     assert method.posterior(nets, IMAGES) is None, "given a layer above it is not Gaussian"

@@ -3,7 +3,7 @@
 import numpy as np
 
 from unweave.data.toy_xys import SIDES
-from unweave.runs.models import wrap
+from unweave.runs.wrapped import wrap
 
 CENTRE = np.array([7.5, 7.5, 1.5], dtype=np.float32)
 SCALE = np.array([4.0, 4.0, 1.0], dtype=np.float32)

@@ -16,8 +16,8 @@ from unweave.methods.annealed_vae import AnnealedVAE
 from unweave.methods.m2 import M2
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
-from unweave.runs.models import wrap
 from unweave.runs.run import Run, load
+from unweave.runs.wrapped import wrap
 from unweave.training import loop
 from unweave.views.responses import position_pair
 
@@ -126,7 +126,7 @@ def test_a_heat_map_is_that_of_the_stored_score(separated, monkeypatch):
         "factor_entropy": [2.0, 4.0],
     }
     stored = {"mig": {"value": 0.5, "protocol": "p", "details": details}}
-    monkeypatch.setattr(separated, "scores", stored)
+    monkeypatch.setattr(separated, "_scores", stored)
     view = views.heat_map(separated)
     np.testing.assert_allclose(view.values, [[0.5, 0.25], [0.0, 0.5]])
     assert (view.protocol, view.factors) == ("p", ["x", "y"])

@@ -11,7 +11,8 @@ from unweave.cli._evaluate import find_object
 from unweave.cli._parse import parse
 from unweave.data import DataOptions, load_data
 from unweave.errors import ConfigError
-from unweave.runs.models import Model, wrap_object
+from unweave.runs.model import Model
+from unweave.runs.wrapped import wrap_object
 from unweave.views import Ranges
 
 DESCRIPTION = """Draw every figure of a run: what it decodes, what each latent does and knows,
@@ -61,8 +62,7 @@ def run(words: list[str]) -> int:
     loaded = load_model(flags.run, flags.model, flags.data, flags.options)
     start = None
     if flags.row is not None:
-        if not loaded.has_encoder:
-            raise ConfigError("--row needs a method that encodes images")
+        loaded.code.require_codes_of_images(f"--row: {loaded.kind}")
         start = loaded.data.images([flags.row])[0]
     drawn = figures.draw(
         loaded,

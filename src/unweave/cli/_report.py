@@ -11,7 +11,7 @@ from unweave.cli._figures import load_model
 from unweave.cli._parse import parse
 from unweave.data import DataOptions
 from unweave.errors import ConfigError
-from unweave.runs.models import WrappedModel
+from unweave.runs.wrapped import WrappedModel
 
 DESCRIPTION = """Write one HTML file about a run, or about several and how they compare. It opens
 from disk and loads nothing.
@@ -43,7 +43,9 @@ def run(words: list[str]) -> int:
             raise ConfigError("a report of runs or of a --model, not of both")
         model = load_model(None, flags.model, flags.data, flags.options)
         assert isinstance(model, WrappedModel)
-        model.scores = workflows.scores_to_json(workflows.evaluate_model(model.encode, model.data))
+        model.keep_scores(
+            workflows.scores_to_json(workflows.evaluate_model(model.encode, model.data))
+        )
         path = workflows.write_report(model, flags.out)
     else:
         path = workflows.write_report([Path(folder) for folder in flags.runs], flags.out)

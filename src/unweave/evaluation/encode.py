@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unweave.runs.run import Run, in_parts
+from unweave.runs.model import in_parts
+from unweave.runs.run import Run
 
 ROWS = 15_000  # 10,000 to fit on and 5,000 to test on, as in the large studies
 
@@ -26,12 +27,14 @@ class Encoded:
 
 def encode_run(run: Run, rows: int = ROWS, seed: int = 0) -> Encoded:
     """Encode rows of the run's data set drawn at random without repetition."""
+    run.code.require_codes(run.kind)
     data = run.data
     rng = np.random.default_rng(seed)
     chosen = np.sort(rng.choice(len(data), size=min(rows, len(data)), replace=False))
     # Rows in random order: metrics split them into a part to fit and a part to test on.
     chosen = rng.permutation(chosen)
     codes, means, logvars = [], [], []
+    of_images = run.code.source == "images"
     terms: dict[str, float] = {}
     for part in in_parts(chosen):
         images = data.images(part, rng)
@@ -39,8 +42,7 @@ def encode_run(run: Run, rows: int = ROWS, seed: int = 0) -> Encoded:
         if posterior is not None:
             means.append(posterior[0])
             logvars.append(posterior[1])
-        has_encoder = run.config.method.has_encoder
-        codes.append(run.encode(images) if has_encoder else run.encode_rows(part, data))
+        codes.append(run.encode(images) if of_images else run.encode_rows(part, data))
         for name, value in run.terms(images, seed).items():
             terms[name] = terms.get(name, 0.0) + value * len(part) / len(chosen)
     return Encoded(

@@ -15,7 +15,8 @@ import numpy as np
 from unweave.batches import shared_column
 from unweave.data import FactorImages
 from unweave.errors import ConfigError
-from unweave.runs.run import Run, in_parts
+from unweave.runs.model import in_parts
+from unweave.runs.run import Run
 
 ROWS = 4000
 TREES = 100
@@ -54,9 +55,9 @@ def leakage(run: Run, column: str = "", *, rows: int = ROWS, seed: int = 0) -> L
     `column` is a factor or column of the data; by default the one the method was told of
     images, or that groups of such data would share (`unweave.batches.shared_column`).
     """
-    parts = run.config.method.code_parts(run.nets)
+    parts = run.code.roles
     if not parts:
-        raise ConfigError(f"{run.name}: its method does not tell content from style")
+        raise ConfigError(f"{run.kind} does not tell content from style in its code")
     values, labelled, column = _classes(run, column)
     rng = np.random.default_rng(seed)
     chosen = rng.choice(labelled, size=min(rows, len(labelled)), replace=False)
@@ -130,7 +131,6 @@ def _alike_but_for(column: str, data: FactorImages, rows: np.ndarray) -> np.ndar
 
 def _classes(run: Run, column: str) -> tuple[np.ndarray, np.ndarray, str]:
     """Return the class of every row, the rows that have one, and the name of the column."""
-    told = run.config.method.supervision.class_column(run.data)
-    column = shared_column(run.data, column or told)
+    column = shared_column(run.data, column or run.class_column)
     values = run.data.column(column)
     return values, np.flatnonzero(values >= 0), column

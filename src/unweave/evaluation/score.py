@@ -197,6 +197,13 @@ def score_model(
     return result
 
 
+def unscored(metrics: str | Sequence[str], why: str) -> Scores:
+    """Return no scores, and for each of the metrics the one reason."""
+    result = Scores()
+    result.reasons = dict.fromkeys(choose_metrics(metrics), why)
+    return result
+
+
 def choose_metrics(metrics: str | Sequence[str]) -> list[str]:
     """Turn "default", "all" or names into names of metrics that exist."""
     known = catalog.names("unweave.metrics")

@@ -49,8 +49,7 @@ def decoder_to_onnx(run: Run) -> bytes:
     The size of the batch is left open, unless the method reads it with `len`: then it is 1.
     """
     check_installed()
-    if not run.has_decoder:
-        raise ConfigError(f"{run.name} has no decoder: it makes no images of codes")
+    run.code.require_decoder(run.kind)
     decoder = Decoder(run.config.method, _copied(run.nets)).eval()
     names = ("codes", "images")
     with _exporting, _quietly(), torch.no_grad():
@@ -64,8 +63,7 @@ def decoder_to_onnx(run: Run) -> bytes:
 def encoder_to_onnx(run: Run) -> bytes:
     """Return the encoder as an ONNX file, from `images` of one row to `codes`."""
     check_installed()
-    if not run.has_encoder:
-        raise ConfigError(f"{run.name} has no codes of images, only of rows of its data")
+    run.code.require_codes_of_images(run.kind)
     encoder = Encoder(run.config.method, _copied(run.nets)).eval()
     with _exporting, _quietly(), torch.no_grad():
         try:

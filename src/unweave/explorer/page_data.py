@@ -189,8 +189,8 @@ def run_facts(library: Library, name: str) -> dict[str, Any]:
         "meanings": {name: _meaning(name) for name in folder.scores()},
         "image_shape": list(summary.image_shape),
         "rows": summary.rows,
-        "has_decoder": method.has_decoder,
-        "has_encoder": method.has_encoder,
+        "decodes": method.decodes,
+        "codes_from": method.codes_from,
     }
 
 
@@ -205,23 +205,44 @@ def latents(opened: OpenRun) -> dict[str, Any]:
     """Return what each latent is called and carries, and between which values it is slid."""
     run = opened.run
     names = views.latent_names(run)
+    units, tables = run.code.units, []
     found: dict[str, Any] = {"step": run.step, "names": names.names, "problem": None}
     try:
-        found |= views.kl_per_dimension(run, opened.codes).to_json()
-        found |= {"factors": list(run.data.factor_names), "rows": len(run.data)}
-        tables = [opened.codes.drawn()]
+        if run.code.source == "nowhere":  # no row of the data has a code to start from
+            found |= _uncounted(run, names.labels) | {"factors": [], "rows": 0}
+        else:
+            found |= views.kl_per_dimension(run, opened.codes).to_json()
+            found |= {"factors": list(run.data.factor_names), "rows": len(run.data)}
+            units = views.units_by_weight(run, opened.codes)
+            tables = [opened.codes.drawn()]
     except UnweaveError as error:  # the data is not here any more; the prior still is
-        every = list(range(run.latent_dim))
-        found |= {"labels": names.labels, "order": every, "kl": None, "variance": None}
-        found |= {"active": [True for _ in every], "factors": [], "rows": 0, "problem": str(error)}
-        tables = []
+        found |= _uncounted(run, names.labels)
+        found |= {"factors": [], "rows": 0, "problem": str(error)}
     low, high = _slider_ends(run, tables)
-    return {**found, "low": low.tolist(), "high": high.tolist()}
+    shown = [
+        {
+            "first": unit.dimensions[0],
+            "size": len(unit.dimensions),
+            "kind": unit.kind,
+            "role": unit.role,
+            "factor": unit.factor,
+            "label": unit.label,
+        }
+        for unit in units
+    ]
+    return {**found, "units": shown, "low": low.tolist(), "high": high.tolist()}
+
+
+def _uncounted(run: Run, labels: list[str]) -> dict[str, Any]:
+    """Return what is said of latents where no codes tell how much each carries."""
+    every = list(range(run.latent_dim))
+    active = [True for _ in every]
+    return {"labels": labels, "order": every, "kl": None, "variance": None, "active": active}
 
 
 def _slider_ends(run: Run, tables: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Return the lowest and highest value of each slider: where data and prior lie."""
-    if run.has_decoder:
+    if run.code.decodes:
         tables = [*tables, run.prior_codes(PRIOR_DRAWS)]
     ends = np.stack([np.quantile(table, QUANTILES, axis=0) for table in tables])
     low, high = ends[:, 0].min(axis=0), ends[:, 1].max(axis=0)
@@ -237,7 +258,7 @@ def start_from_row(opened: OpenRun, row: int) -> dict[str, Any]:
         raise ConfigError(f"{data.name} has rows 0 to {len(data) - 1}, found {row}")
     image = data.images([row])
     with opened.lock:
-        code = run.encode(image) if run.has_encoder else run.encode_rows(np.array([row]))
+        code = run.encode_rows(np.array([row]))
     values = data.factors([row])[0]
     factors = {}
     for factor, value in zip(data.factor_list, values, strict=True):
@@ -254,8 +275,7 @@ def start_from_row(opened: OpenRun, row: int) -> dict[str, Any]:
 def start_from_upload(opened: OpenRun, content: bytes) -> dict[str, Any]:
     """Return an uploaded image as the model sees it, and its code."""
     run = opened.run
-    if not run.has_encoder:
-        raise ConfigError(f"{run.name} has no codes of images, only of rows of its data")
+    run.code.require_codes_of_images(run.kind)
     image = image_from_bytes(content, run.image_shape)
     with opened.lock:
         code = run.encode(image[None])[0]
@@ -264,8 +284,7 @@ def start_from_upload(opened: OpenRun, content: bytes) -> dict[str, Any]:
 
 def start_from_prior(opened: OpenRun, seed: int) -> dict[str, Any]:
     """Return a code drawn from the prior."""
-    if not opened.run.has_decoder:
-        raise ConfigError(f"{opened.run.name} has no prior to draw from")
+    opened.run.code.require_decoder(opened.run.kind)
     return {"seed": seed, "code": opened.run.prior_codes(1, seed)[0].tolist()}
 
 
@@ -284,12 +303,13 @@ def traversals(opened: OpenRun, code: Iterable[float] | None) -> dict[str, Any]:
         start = views.start_code(run, None if code is None else np.array(list(code)))
         known = latents(opened)
         lines = []
-        for latent in known["order"]:
-            values = np.linspace(known["low"][latent], known["high"][latent], STEPS)
-            codes = np.tile(start, (STEPS, 1))
-            codes[:, latent] = values
-            images = views.pictures_to_urls(run.decode(codes))
-            lines.append({"latent": latent, "values": values.tolist(), "pictures": images})
+        for shown in known["units"]:
+            unit = run.code.unit_of(shown["first"])
+            ends = known["low"][shown["first"]], known["high"][shown["first"]]
+            values = views.values_of(unit, np.linspace(*ends, max(STEPS, shown["size"])))
+            values = values[np.isfinite(values)]
+            images = views.pictures_to_urls(run.decode(views.turned(start, unit, values)))
+            lines.append({**shown, "values": values.tolist(), "pictures": images})
     return {"code": start.tolist(), "lines": lines}
 
 
@@ -370,6 +390,8 @@ def starts(opened: OpenRun, count: int = STARTS) -> dict[str, Any]:
     """Return data images with their codes and codes of the prior, for a page without a server."""
     run: Run = opened.run
     found: dict[str, Any] = {"images": [], "prior": run.prior_codes(count).tolist()}
+    if run.code.source == "nowhere":
+        return found
     try:
         rows = np.random.default_rng(0).choice(len(run.data), min(count, len(run.data)), False)
     except DataError:  # the data set is not here any more; the prior is

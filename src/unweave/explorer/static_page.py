@@ -24,8 +24,7 @@ def export_page(folder: str | Path, path: str | Path) -> Path:
     if not library.is_one_run:
         raise ConfigError(f"{folder} is not a run folder: it has no config.json")
     opened = OpenRun(runs.load(folder))
-    if not opened.run.has_decoder:
-        raise ConfigError(f"{opened.run.name} has no decoder: there is nothing to slide")
+    opened.run.code.require_decoder(opened.run.kind)
     content = {
         "run": page_data.run_facts(library, library.root.name),
         "latents": page_data.latents(opened),
@@ -49,7 +48,7 @@ def _encoder(run: Run) -> bytes | None:
 
     What a browser reads from an image file has one or three channels.
     """
-    if not run.has_encoder or run.image_shape[0] not in (1, 3):
+    if run.code.source != "images" or run.image_shape[0] not in (1, 3):
         return None
     try:
         return encoder_to_onnx(run)

@@ -15,7 +15,7 @@ from unweave.figures.decoded import at_step, latent_captions
 from unweave.figures.formats import format_of
 from unweave.figures.pictures import BACKGROUND, ImageGrid
 from unweave.files.writing import write_atomically
-from unweave.runs.models import Model
+from unweave.runs.model import Model
 from unweave.runs.run import Run
 from unweave.views import CodeSample, Ranges
 
@@ -90,7 +90,9 @@ def animated_traversals(
         sheets = []
         for line in range(lines):
             part = slice(line * columns, (line + 1) * columns)
-            images = view.images[part, step]
+            # A category with few choices begins again while numbers are still sliding.
+            choices = np.isfinite(view.values[part]).sum(axis=1)
+            images = view.images[part][np.arange(len(choices)), step % choices]
             blank = np.ones((columns - len(images), *images.shape[1:]), dtype=images.dtype)
             labels = [caption.replace("  ", " ") for caption in captions[part]]
             sheets.append(

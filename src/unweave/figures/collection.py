@@ -9,69 +9,56 @@ from unweave import views
 from unweave.catalog import check_name
 from unweave.errors import ConfigError, DataError
 from unweave.figures import animations, decoded, plots
-from unweave.runs.models import Model
+from unweave.runs.model import Model
 from unweave.runs.run import Run
 from unweave.views import CodeSample, Ranges
 
-Maker = Callable[[Model, CodeSample, dict[str, Any]], Any]
 
+@dataclass(frozen=True)
+class Wish:
+    """A model, its codes as far as it has any, and how figures of it are to look."""
 
-def _of_run(function: Callable[[Run], Any]) -> Maker:
-    """Make a figure that needs the files of a run."""
+    model: Model
+    sample: CodeSample | None
+    how: dict[str, Any]
 
-    def make(model: Model, codes: CodeSample, how: dict[str, Any]) -> Any:
-        if not isinstance(model, Run):
+    @property
+    def codes(self) -> CodeSample:
+        """Return the codes, or say why there are none."""
+        if self.sample is None:
+            return views.sample_codes(self.model)
+        return self.sample
+
+    @property
+    def run(self) -> Run:
+        """Return the run, for figures of its files."""
+        if not isinstance(self.model, Run):
             raise DataError("a wrapped model has no record of its training")
-        return function(model)
+        return self.model
 
-    return make
-
-
-def _of_decoder(make: Maker) -> Maker:
-    """Make a figure that needs a decoder."""
-
-    def checked(model: Model, codes: CodeSample, how: dict[str, Any]) -> Any:
-        if not model.has_decoder:
-            raise DataError(f"{model.name} has no decoder: it makes no images of codes")
-        return make(model, codes, how)
-
-    return checked
+    def unless_scored(self, metric: str) -> CodeSample | None:
+        """Return the codes to compare, or None where a stored score compares others already."""
+        scored = (self.model.scores.get(metric) or {}).get("value") is not None
+        return None if scored else self.codes
 
 
-def _of_both(make: Maker) -> Maker:
-    """Make a figure that needs a decoder and codes of images."""
-
-    def checked(model: Model, codes: CodeSample, how: dict[str, Any]) -> Any:
-        if not model.has_encoder:
-            raise DataError(f"{model.name} has no codes of images, only of rows of data")
-        return _of_decoder(make)(model, codes, how)
-
-    return checked
-
-
-def _unless_scored(model: Model, metric: str, codes: CodeSample) -> CodeSample | None:
-    """Return the codes to compare, or None where a stored score has compared others already."""
-    scored = (model.scores.get(metric) or {}).get("value") is not None
-    return None if scored else codes
-
-
-FIGURES: dict[str, Maker] = {
-    "reconstructions": _of_both(lambda m, c, how: decoded.reconstructions(m, seed=how["seed"])),
-    "prior_samples": _of_decoder(lambda m, c, how: decoded.prior_samples(m, seed=how["seed"])),
-    "traversals": _of_decoder(lambda m, c, how: decoded.traversals(m, codes=c, **how)),
-    "traversals_animated": _of_decoder(
-        lambda m, c, how: animations.animated_traversals(m, codes=c, **(how | {"steps": 21}))
+FIGURES: dict[str, Callable[[Wish], Any]] = {
+    "reconstructions": lambda w: decoded.reconstructions(w.model, seed=w.how["seed"]),
+    "prior_samples": lambda w: decoded.prior_samples(w.model, seed=w.how["seed"]),
+    "traversals": lambda w: decoded.traversals(w.model, codes=w.sample, **w.how),
+    "traversals_animated": lambda w: animations.animated_traversals(
+        w.model, codes=w.sample, **(w.how | {"steps": 21})
     ),
-    "training_traversals": _of_run(animations.training_traversals),
-    "training_animated": _of_run(animations.training_animation),
-    "swaps": lambda m, c, how: decoded.swap_grid(m, seed=how["seed"]),
-    "curves": _of_run(plots.curves),
-    "kl_per_dimension": lambda m, c, how: plots.kl_per_dimension(m, c),
-    "kl_over_time": _of_run(plots.kl_over_time),
-    "layer_rates": _of_run(plots.layer_rates),
-    "heat_map_mi": lambda m, c, how: plots.heat_map(m, "mi", _unless_scored(m, "mig", c)),
-    "heat_map_dci": lambda m, c, how: plots.heat_map(m, "dci", _unless_scored(m, "dci", c)),
-    "latent_response": lambda m, c, how: plots.latent_response(m, c),
+    "training_traversals": lambda w: animations.training_traversals(w.run),
+    "training_animated": lambda w: animations.training_animation(w.run),
+    "swaps": lambda w: decoded.swap_grid(w.model, seed=w.how["seed"]),
+    "curves": lambda w: plots.curves(w.run),
+    "kl_per_dimension": lambda w: plots.kl_per_dimension(w.model, w.codes),
+    "kl_over_time": lambda w: plots.kl_over_time(w.run),
+    "layer_rates": lambda w: plots.layer_rates(w.run),
+    "heat_map_mi": lambda w: plots.heat_map(w.model, "mi", w.unless_scored("mig")),
+    "heat_map_dci": lambda w: plots.heat_map(w.model, "dci", w.unless_scored("dci")),
+    "latent_response": lambda w: plots.latent_response(w.model, w.codes),
 }
 """Figures by the name of their file."""
 
@@ -106,11 +93,12 @@ def draw(
     how = {"start": start, "ranges": ranges, "reach": reach, "steps": steps, "seed": seed}
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    codes = views.sample_codes(model, seed=seed)
+    has_codes = model.code.source != "nowhere"
+    wish = Wish(model, views.sample_codes(model, seed=seed) if has_codes else None, how)
     drawn = Drawn()
     for name in chosen:
         try:
-            figure = FIGURES[name](model, codes, how)
+            figure = FIGURES[name](wish)
         except (DataError, ConfigError) as error:
             drawn.reasons[name] = str(error)
             continue

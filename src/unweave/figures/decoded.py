@@ -6,7 +6,7 @@ import numpy as np
 
 from unweave import views
 from unweave.figures.pictures import ImageGrid
-from unweave.runs.models import Model
+from unweave.runs.model import Model
 from unweave.views import CodeSample, Ranges, Traversals
 
 COLUMNS = 8  # of samples
@@ -61,9 +61,11 @@ def traversals(
 
 def traversal_grid(view: Traversals) -> ImageGrid:
     """Lay traversals out, a line per latent."""
-    alike = bool(np.allclose(view.values, view.values[0]))
-    if alike:
-        columns = [f"{value:+.1f}".replace("+0.0", "0.0") for value in view.values[0]]
+    sliding = view.values[[kind == "number" for kind in view.kinds]]
+    if len(sliding) and np.allclose(sliding, sliding[0]):
+        columns = [f"{value:+.1f}".replace("+0.0", "0.0") for value in sliding[0]]
+    elif not len(sliding):
+        columns = [""] * view.values.shape[1]
     else:
         columns = ["low", *[""] * (view.values.shape[1] - 2), "high"]
     how = {
@@ -77,7 +79,7 @@ def traversal_grid(view: Traversals) -> ImageGrid:
         row_labels=latent_captions(view),
         column_labels=columns,
         title=f"each line varies one latent{how}{at_step(view.step)}",
-        marks=[(line, int(column)) for line, column in enumerate(view.nearest)],
+        marks=[(line, int(column)) for line, column in enumerate(view.nearest) if column >= 0],
     )
 
 

@@ -12,7 +12,7 @@ from unweave import views
 from unweave.errors import DataError
 from unweave.figures.style import DIVERGING, PALETTE, QUIET, SEQUENTIAL, Drawing, line_look, styled
 from unweave.probability.gaussian import ACTIVE
-from unweave.runs.models import Model
+from unweave.runs.model import Model
 from unweave.runs.run import Run
 from unweave.views import CodeSample, Curve, HeatMap, KlOverTime, LatentResponse, ResponseLines
 

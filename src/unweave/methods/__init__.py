@@ -1,9 +1,21 @@
 """Methods: one paper, one file."""
 
 from unweave import catalog
+from unweave.methods._code import Code, CodeSource, Part, Unit
 from unweave.methods._method import Loss, Method, Player, Turn
 
-__all__ = ["Loss", "Method", "Player", "Turn", "method_named", "summary_of"]
+__all__ = [
+    "Code",
+    "CodeSource",
+    "Loss",
+    "Method",
+    "Part",
+    "Player",
+    "Turn",
+    "Unit",
+    "method_named",
+    "summary_of",
+]
 
 
 def method_named(name: str) -> type[Method]:

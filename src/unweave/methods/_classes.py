@@ -10,6 +10,7 @@ from torch.nn.functional import one_hot
 from unweave.batches import FewClasses
 from unweave.data import DataSummary, FactorImages
 from unweave.methods._autoencoder import Autoencoder
+from unweave.methods._code import Part
 from unweave.networks import Networks
 from unweave.tensors import Images, Latents
 
@@ -48,7 +49,7 @@ class ClassAutoencoder(Autoencoder):
     """How likely classes are: all equally, or as often as among the labels (one more each)."""
 
     main_knob = "labels"
-    has_swap = True
+    swaps = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -72,16 +73,16 @@ class ClassAutoencoder(Autoencoder):
         counts = torch.bincount(told, minlength=len(nets.classes)) + 1.0
         nets.classes.probabilities.copy_(counts / counts.sum())
 
-    def code_size(self, nets: Networks) -> int:
-        return len(nets.classes) + self.latent_dim
-
-    def code_parts(self, nets: Networks) -> dict[str, slice]:
-        classes = len(nets.classes)
-        return {"content": slice(0, classes), "style": slice(classes, classes + self.latent_dim)}
+    def code_parts(self, nets: Networks, data: DataSummary) -> tuple[Part, ...]:
+        (column,) = self.supervision.names_among(data.column_sizes)
+        return (
+            Part(len(nets.classes), "category", "content", column),
+            Part(self.latent_dim, role="style"),
+        )
 
     def swap(self, nets: Networks, content_images: Images, style_images: Images) -> Images:
         """Decode the classes of some images with the styles of others."""
-        parts = self.code_parts(nets)
-        content = self.encode(nets, content_images)[:, parts["content"]]
-        style = self.encode(nets, style_images)[:, parts["style"]]
+        classes = len(nets.classes)
+        content = self.encode(nets, content_images)[:, :classes]
+        style = self.encode(nets, style_images)[:, classes:]
         return self.decode(nets, torch.cat([content, style], dim=1))

@@ -17,6 +17,7 @@ from torch.nn.functional import gumbel_softmax
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods._autoencoder import Autoencoder
+from unweave.methods._code import Part
 from unweave.methods._method import Loss, Player, Turn
 from unweave.networks import Architecture, Networks, code_discriminator
 from unweave.probability.adversarial import discriminator_loss, fooling_loss
@@ -43,7 +44,7 @@ class ClusterStyleAutoencoder(Autoencoder):
     discriminator_optimizer: Adam = Adam(1e-4, betas=(0.5, 0.9))
     """How the discriminators are updated. Paper: SGD with momentum; a public port: Adam, 1e-4."""
 
-    has_swap = True
+    swaps = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -134,8 +135,11 @@ class ClusterStyleAutoencoder(Autoencoder):
         _, z = self.split(nets, style_images)
         return self.decode(nets, self.join(nets, logits.softmax(1), z))
 
-    def code_size(self, nets: Networks) -> int:
-        return self.joined_size(nets.cluster_discriminator[0].in_features)
+    def code_parts(self, nets: Networks, data: DataSummary) -> tuple[Part, ...]:
+        return (
+            Part(self.cluster_count(data), "category", "content"),
+            Part(self.latent_dim, role="style"),
+        )
 
     def sample_prior(self, nets: Networks, count: int) -> Latents:
         y = self.prior_clusters(nets, count)

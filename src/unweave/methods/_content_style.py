@@ -10,6 +10,7 @@ import torch
 from unweave.batches import GroupBatch, Groups
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
+from unweave.methods._code import Part
 from unweave.methods._gaussian_vae import GaussianAutoencoder
 from unweave.methods._method import Loss, Turn
 from unweave.networks import Architecture, GaussianEncoder, Networks
@@ -40,7 +41,7 @@ class ContentStyleVAE(GaussianAutoencoder):
     """Weight of both KL terms."""
 
     main_knob = "group_size"
-    has_swap = True
+    swaps = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -114,12 +115,8 @@ class ContentStyleVAE(GaussianAutoencoder):
         _, style = self.split(self.posterior(nets, style_images))
         return self.decode(nets, torch.cat([content.mean, style.mean], dim=1))
 
-    def code_size(self, nets: Networks) -> int:
-        return self.content_dim + self.latent_dim
-
-    def code_parts(self, nets: Networks) -> dict[str, slice]:
-        end = self.content_dim
-        return {"content": slice(0, end), "style": slice(end, end + self.latent_dim)}
+    def code_parts(self, nets: Networks, data: DataSummary) -> tuple[Part, ...]:
+        return Part(self.content_dim, role="content"), Part(self.latent_dim, role="style")
 
     def sample_prior(self, nets: Networks, count: int) -> Latents:
         return torch.randn(count, self.content_dim + self.latent_dim)

@@ -17,6 +17,7 @@ from unweave import catalog
 from unweave.batches import Supervision, Unsupervised
 from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError
+from unweave.methods._code import Code, CodeSource, Part
 from unweave.networks import Architecture, Networks
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.settings.optimizers import Adam
@@ -62,12 +63,12 @@ class Method(ABC):
 
     main_knob: ClassVar[str] = ""
     """The setting that matters most."""
-    has_encoder: ClassVar[bool] = True
-    """Whether codes follow from images alone; if not, `encode_rows` reads them off the data."""
-    has_decoder: ClassVar[bool] = True
-    """Whether images can be made from codes."""
-    has_swap: ClassVar[bool] = False
-    """Whether a code has a content and a style that `swap` takes from different images."""
+    codes_from: ClassVar[CodeSource] = "images"
+    """Where codes come from: `encode` (images), `encode_rows` (rows), or nowhere."""
+    decodes: ClassVar[bool] = True
+    """Whether `decode` makes images of codes."""
+    swaps: ClassVar[bool] = False
+    """Whether `swap` makes images of one image's content and another's style."""
 
     def __post_init__(self) -> None:
         # So that BetaVAE(beta=4) and BetaVAE(beta="0:4:10000") can be written.
@@ -123,25 +124,26 @@ class Method(ABC):
         After a `yield` the player's weights have moved: detach what you keep.
         """
 
-    @abstractmethod
-    def encode(self, nets: Networks, images: Images) -> Latents:
-        """Return the code given to metrics."""
+    def code_parts(self, nets: Networks, data: DataSummary) -> tuple[Part, ...]:
+        """Return what the dimensions of a code are; by default `latent_dim` numbers."""
+        return (Part(self.latent_dim),)
 
-    @abstractmethod
+    def code(self, nets: Networks, data: DataSummary) -> Code:
+        """Return the description of the code, which all that shows or uses codes reads."""
+        parts = self.code_parts(nets, data)
+        return Code(parts, self.codes_from, decodes=self.decodes, swaps=self.swaps)
+
+    def encode(self, nets: Networks, images: Images) -> Latents:
+        """Return the code given to metrics; a method whose codes come from images writes this."""
+        raise NotImplementedError(f"{type(self).__name__}.encode, since codes_from is images")
+
     def decode(self, nets: Networks, codes: Latents) -> Images:
-        """Return images in [0, 1]."""
+        """Return images in [0, 1]; a method that decodes writes this."""
+        raise NotImplementedError(f"{type(self).__name__}.decode, since decodes is true")
 
     def encode_rows(self, nets: Networks, data: FactorImages, rows: np.ndarray) -> Latents:
-        """Return the codes of rows of a data set."""
-        return self.encode(nets, torch.from_numpy(data.images(rows)))
-
-    def code_size(self, nets: Networks) -> int:
-        """Return how many numbers a code has."""
-        return self.latent_dim
-
-    def code_parts(self, nets: Networks) -> dict[str, slice]:
-        """Return which dimensions are what, such as content and style, where that is known."""
-        return {}
+        """Return the codes of rows; a method whose codes come from rows writes this."""
+        raise NotImplementedError(f"{type(self).__name__}.encode_rows, since codes_from is rows")
 
     def posterior(self, nets: Networks, images: Images) -> DiagonalGaussian | None:
         """Return q(z|x), if the method has one that is Gaussian."""
@@ -162,7 +164,7 @@ class Method(ABC):
 
     def swap(self, nets: Networks, content_images: Images, style_images: Images) -> Images:
         """Return images with the content of one row and the style of the same row of another."""
-        raise ConfigError(f"{type(self).__name__} does not tell content from style")
+        raise NotImplementedError(f"{type(self).__name__}.swap, since swaps is true")
 
     def accumulate(self, nets: Networks, images: Images) -> DiagonalGaussian:
         """Return the content, one row, that images of one group give together."""

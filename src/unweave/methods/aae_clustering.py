@@ -17,13 +17,8 @@ a softmax, which collapses to one cluster.
 from dataclasses import dataclass
 
 from unweave.methods._cluster_style import ClusteringAutoencoder
-from unweave.networks import Networks
 
 
 @dataclass(frozen=True, kw_only=True)
 class AAEClustering(ClusteringAutoencoder):
     main_knob = "clusters"
-
-    def code_parts(self, nets: Networks) -> dict[str, slice]:
-        end = self.joined_size(self.clusters)
-        return {"content": slice(0, self.clusters), "style": slice(self.clusters, end)}

@@ -21,6 +21,7 @@ from torch import Tensor, nn
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods._cluster_style import ClusteringAutoencoder
+from unweave.methods._code import Part
 from unweave.methods._method import Loss, Player
 from unweave.networks import Architecture, Networks
 from unweave.tensors import Images, Latents, Scalar
@@ -45,6 +46,10 @@ class AAEReduction(ClusteringAutoencoder):
 
     def joined_size(self, clusters: int) -> int:
         return self.latent_dim
+
+    def code_parts(self, nets: Networks, data: DataSummary) -> tuple[Part, ...]:
+        """Return numbers without a role: head and style are added up in every one of them."""
+        return (Part(self.latent_dim),)
 
     def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
         nets = super().networks(architecture, data)

@@ -13,10 +13,11 @@ from torch import Tensor, nn
 
 from unweave.batches import Unsupervised
 from unweave.data import DataSummary, FactorImages
-from unweave.errors import ConfigError, DataError
+from unweave.errors import DataError
 from unweave.methods._baseline import Baseline
+from unweave.methods._code import Part
 from unweave.networks import Architecture, Networks
-from unweave.tensors import Images, Latents
+from unweave.tensors import Latents
 
 
 class EveryFactor(Unsupervised):
@@ -39,8 +40,8 @@ class GroundTruth(Baseline):
     """Not used: the code has as many dimensions as the data set has factors."""
 
     supervision = EveryFactor()
-    has_encoder = False
-    has_decoder = False
+    codes_from = "rows"
+    decodes = False
 
     def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
         nets = Networks()
@@ -55,11 +56,6 @@ class GroundTruth(Baseline):
     def encode_rows(self, nets: Networks, data: FactorImages, rows: np.ndarray) -> Latents:
         return torch.from_numpy(data.factors(rows).astype(np.float32))
 
-    def encode(self, nets: Networks, images: Images) -> Latents:
-        raise ConfigError("ground_truth has no codes of images, only of rows of data")
-
-    def decode(self, nets: Networks, codes: Latents) -> Images:
-        raise ConfigError("ground_truth has no decoder: it makes no images of codes")
-
-    def code_size(self, nets: Networks) -> int:
-        return int(nets.factors.count)
+    def code_parts(self, nets: Networks, data: DataSummary) -> tuple[Part, ...]:
+        count = int(nets.factors.count)  # 0 before the fit
+        return (Part(count),) if count else ()

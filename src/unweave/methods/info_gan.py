@@ -30,6 +30,7 @@ from torch.nn.functional import cross_entropy, one_hot
 from unweave.batches import Batch
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
+from unweave.methods._code import Part
 from unweave.methods._method import Loss, Method, Player, Turn
 from unweave.networks import LEAK, Architecture, Networks, batch_normalized, spectrally_normalized
 from unweave.probability.adversarial import discriminator_loss, fooling_loss
@@ -191,8 +192,9 @@ class InfoGAN(Method):
         chosen = [one_hot(c.argmax(1), c.shape[1]).to(codes.dtype) for c in categories]
         return torch.cat([*chosen, values], dim=1)
 
-    def code_size(self, nets: Networks) -> int:
-        return self.size
+    def code_parts(self, nets: Networks, data: DataSummary) -> tuple[Part, ...]:
+        categories = [Part(size, "category") for size in self.categories]
+        return (*categories, Part(self.latent_dim))
 
     def sample_prior(self, nets: Networks, count: int) -> Latents:
         return self.prior_codes(count)

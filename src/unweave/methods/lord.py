@@ -27,6 +27,7 @@ import torch
 from unweave.batches import Indexed, IndexedBatch, shared_column
 from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError
+from unweave.methods._code import Part
 from unweave.methods._method import Loss, Method, Player, Turn
 from unweave.networks import Architecture, ClassGenerator, Networks, squared_distance, table
 from unweave.probability.perceptual import pyramid_distance
@@ -65,7 +66,7 @@ class LORD(Method):
     """How encoders and generator are updated in stage two. Paper: Adam, 1e-4, first beta 0.5."""
 
     main_knob = "content_decay"
-    has_swap = True
+    swaps = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -172,12 +173,8 @@ class LORD(Method):
             nets, nets.content_encoder(style_images), nets.class_encoder(content_images)
         )
 
-    def code_size(self, nets: Networks) -> int:
-        return self.latent_dim + self.class_dim
-
-    def code_parts(self, nets: Networks) -> dict[str, slice]:
-        end = self.latent_dim
-        return {"style": slice(0, end), "content": slice(end, end + self.class_dim)}
+    def code_parts(self, nets: Networks, data: DataSummary) -> tuple[Part, ...]:
+        return Part(self.latent_dim, role="style"), Part(self.class_dim, role="content")
 
     def sample_prior(self, nets: Networks, count: int) -> Latents:
         """Draw a row of each table, and the noise of stage one: there is no other prior."""

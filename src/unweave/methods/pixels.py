@@ -15,6 +15,7 @@ from torch import nn
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods._baseline import Baseline
+from unweave.methods._code import Part
 from unweave.networks import Architecture, ImageShape, Networks
 from unweave.tensors import Images, Latents
 
@@ -41,7 +42,7 @@ class Pixels(Baseline):
     """Rows and columns of the grid; 0 for every pixel. Paper: every pixel."""
 
     main_knob = "side"
-    has_decoder = False
+    decodes = False
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -57,9 +58,5 @@ class Pixels(Baseline):
         codes: Latents = nets.grid(images)
         return codes
 
-    def decode(self, nets: Networks, codes: Latents) -> Images:
-        raise ConfigError("pixels has no decoder: its codes are images already")
-
-    def code_size(self, nets: Networks) -> int:
-        size: int = nets.grid.size
-        return size
+    def code_parts(self, nets: Networks, data: DataSummary) -> tuple[Part, ...]:
+        return (Part(nets.grid.size),)

@@ -31,6 +31,7 @@ from unweave.batches import Corruption, FewLabels, LabelledBatch
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods import method_named
+from unweave.methods._code import Part
 from unweave.methods._label_losses import HEADS, LEARNING, LabelLoss
 from unweave.methods._method import Method, Player, Turn
 from unweave.networks import Architecture, Networks
@@ -92,7 +93,7 @@ class Twin(Method):
     def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
         nets = super().networks(architecture, data)  # type: ignore[safe-super]
         names = self.supervision.names_among(data.column_sizes)
-        size = self.code_size(nets)
+        size = sum(part.size for part in super().code_parts(nets, data))
         if size != self.latent_dim:
             raise ConfigError(
                 f"{catalog.name_of(self)}: labels need a code of latent_dim = {self.latent_dim} "
@@ -106,6 +107,13 @@ class Twin(Method):
         sizes = self.supervision.sizes_among(data.column_sizes)
         nets.label_head = HEADS[self.label_loss](sizes)
         return nets
+
+    def code_parts(self, nets: Networks, data: DataSummary) -> tuple[Part, ...]:
+        """Return the parts of the method's code, the first dimensions held to the labels."""
+        names = self.supervision.names_among(data.column_sizes)
+        held = [Part(1, factor=name) for name in names]
+        rest = self.latent_dim - len(held)
+        return (*held, Part(rest)) if rest else tuple(held)
 
     @property
     def players(self) -> dict[str, Player]:

@@ -31,6 +31,7 @@ from unweave.batches import Batch
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods._autoencoder import Autoencoder
+from unweave.methods._code import Part
 from unweave.methods._method import Loss, Player, Turn
 from unweave.networks import Architecture, BottomUp, Networks, TopDown
 from unweave.probability.gaussian import DiagonalGaussian
@@ -176,7 +177,7 @@ class VeryDeepVAE(Autoencoder):
 
     def render(self, nets: Networks, codes: Latents, temperature: float) -> Images:
         """Walk down the ladder from codes; below them, latents are drawn from the prior."""
-        shapes = [nets.decoder.latent_shape(i) for i in range(self.code_layers)]
+        shapes = self.code_shapes(nets)
         given = codes.split([prod(shape) for shape in shapes], dim=1)
 
         def choose(index: int, state: Tensor, prior: DiagonalGaussian) -> Tensor:
@@ -188,8 +189,13 @@ class VeryDeepVAE(Autoencoder):
 
         return torch.sigmoid(nets.decoder(len(codes), choose).float())
 
-    def code_size(self, nets: Networks) -> int:
-        return sum(prod(nets.decoder.latent_shape(i)) for i in range(self.code_layers))
+    def code_parts(self, nets: Networks, data: DataSummary) -> tuple[Part, ...]:
+        return tuple(Part(prod(shape)) for shape in self.code_shapes(nets))
+
+    def code_shapes(self, nets: Networks) -> list[tuple[int, int, int]]:
+        """Return the shape of each layer of the code, the top one first."""
+        return [nets.decoder.latent_shape(i) for i in range(self.code_layers)]
 
     def sample_prior(self, nets: Networks, count: int) -> Latents:
-        return self.temperature * torch.randn(count, self.code_size(nets))
+        size = sum(prod(shape) for shape in self.code_shapes(nets))
+        return self.temperature * torch.randn(count, size)

@@ -7,7 +7,7 @@ from unweave.errors import ConfigError
 from unweave.report.comparison_sections import comparison_sections
 from unweave.report.html import Html, page, section, tag
 from unweave.report.run_sections import headline, run_sections
-from unweave.runs.models import Model
+from unweave.runs.model import Model
 from unweave.runs.run import Run
 
 FULL_RUNS = 3  # of more runs at once only the main parts are shown

@@ -25,7 +25,7 @@ from unweave.report.html import (
 )
 from unweave.runs.config import to_json
 from unweave.runs.folder import read_json
-from unweave.runs.models import Model
+from unweave.runs.model import Model
 from unweave.runs.run import Run
 from unweave.views import CodeSample
 
@@ -38,11 +38,14 @@ def run_sections(run: Model, *, full: bool = True) -> Html:
     """Return the parts of a run's report; not `full`, only warnings, traversals and scores."""
     codes, missing = _codes(run)
     parts = [_warnings(run, codes, missing), _scores(run)]
-    if codes is not None:
+    generates = run.code.source == "nowhere"
+    if codes is not None or generates:
         parts.append(_latents(run, codes, full=full))
     if full:
         if codes is not None:
-            parts += [_knowledge(run, codes), _images(run)]
+            parts.append(_knowledge(run, codes))
+        if codes is not None or generates:
+            parts.append(_images(run))
         if isinstance(run, Run):
             parts.append(_training(run))
         parts.append(_data(run, missing))
@@ -83,7 +86,9 @@ def drawn(make: Callable[[], Any], caption: Any, alternative: str) -> Html:
 
 
 def _codes(run: Model) -> tuple[CodeSample | None, str]:
-    """Encode a sample of the data, or say why that cannot be done here."""
+    """Encode a sample of the data, or say why it cannot be opened here."""
+    if run.code.source == "nowhere":
+        return None, ""
     try:
         return views.sample_codes(run), ""
     except UnweaveError as error:
@@ -91,6 +96,9 @@ def _codes(run: Model) -> tuple[CodeSample | None, str]:
 
 
 def _warnings(run: Model, codes: CodeSample | None, missing: str) -> Html:
+    if codes is None and not missing:
+        words = "It generates images and encodes none, so there are no codes to worry about."
+        return section("Warnings", tag("div", words, class_="fine"))
     if codes is None:
         message = f"The data of the run could not be opened, so nothing was encoded: {missing}"
         return section("Warnings", tag("ul", tag("li", message), class_="warnings"))
@@ -141,14 +149,16 @@ def _is_metric(name: str) -> bool:
     return name in catalog.names("unweave.metrics")
 
 
-def _latents(run: Model, codes: CodeSample, *, full: bool) -> Html:
-    carried = views.kl_per_dimension(run, codes)
-    shown = [int(latent) for latent in carried.order[:MOST_LATENTS]]
-    left_out = [carried.labels[latent] for latent in carried.order[MOST_LATENTS:]]
-    caption = (
-        "Each line varies one latent from -2 to +2 while the others rest; those that carry most "
-        "come first. The frame marks the value of the image that is varied."
-    )
+def _latents(run: Model, codes: CodeSample | None, *, full: bool) -> Html:
+    units = views.units_by_weight(run, codes)
+    shown = [unit.dimensions[0] for unit in units[:MOST_LATENTS]]
+    left_out = [run.label(unit) for unit in units[MOST_LATENTS:]]
+    caption = "Each line varies one latent from -2 to +2 while the others rest"
+    if any(unit.kind == "category" for unit in units):
+        caption += ", or goes through the values of a category"
+    if codes is not None:
+        caption += "; those that carry most come first"
+    caption += ". The frame marks the value of the image that is varied."
     if left_out:
         caption += f" Not shown: {', '.join(left_out)}."
 
@@ -157,19 +167,20 @@ def _latents(run: Model, codes: CodeSample, *, full: bool) -> Html:
 
     parts: list[Html | None] = [drawn(grid, caption, "latent traversals")]
     if full:
-        parts += [
-            _animation(run, codes, shown),
+        parts.append(_animation(run, codes, shown))
+    if full and codes is not None:
+        parts.append(
             drawn(
                 lambda: figures.kl_per_dimension(run, codes),
                 "How much each latent carries; grey ones carry nothing.",
                 "KL of each latent",
-            ),
-        ]
+            )
+        )
     return section("What each latent does", *parts)
 
 
-def _animation(run: Model, codes: CodeSample, shown: list[int]) -> Html | None:
-    if not run.has_decoder:
+def _animation(run: Model, codes: CodeSample | None, shown: list[int]) -> Html | None:
+    if not run.code.decodes:
         return None
     content = figures.animated_traversals(run, latents=shown, codes=codes).content("webp")
     if len(content) > LARGEST_ANIMATION:
@@ -211,7 +222,7 @@ def _scored(run: Model, metric: str) -> bool:
 
 def _images(run: Model) -> Html:
     parts = []
-    if run.has_decoder and run.has_encoder:
+    if run.code.decodes and run.code.source == "images":
         parts.append(
             drawn(
                 lambda: figures.reconstructions(run),
@@ -219,11 +230,11 @@ def _images(run: Model) -> Html:
                 "reconstructions",
             )
         )
-    if run.has_decoder:
+    if run.code.decodes:
         parts.append(
             drawn(lambda: figures.prior_samples(run), "Decoded from the prior.", "prior samples")
         )
-    if run.has_swap:
+    if run.code.swaps:
         parts.append(
             drawn(
                 lambda: figures.swap_grid(run),
@@ -231,7 +242,7 @@ def _images(run: Model) -> Html:
                 "swapped contents and styles",
             )
         )
-    if isinstance(run, Run) and run.config.method.code_parts(run.nets):
+    if isinstance(run, Run) and run.code.roles:
         parts.append(_leakage(run))
     return section("What it decodes", *parts)
 

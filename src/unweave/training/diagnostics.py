@@ -25,6 +25,8 @@ def diagnose(run: Run, images: np.ndarray) -> dict[str, Any]:
     over-fitted one has variances near 0 and means that vary far beyond 1.
     """
     figures: dict[str, Any] = run.terms(images)
+    if run.code.source != "images":
+        return figures
     posterior = run.posterior(images)
     if posterior is None:
         figures["code_variance"] = run.encode(images).var(axis=0).tolist()

@@ -248,7 +248,7 @@ def _steps(
                 for watcher in watchers:
                     watcher.recorded(done, record.latest)
             if is_evaluation(done, config.steps, machine.evaluations):
-                diagnostics = diagnose(run, images) if config.method.has_encoder else {}
+                diagnostics = diagnose(run, images)
                 record.add_diagnostics(step, diagnostics)
                 for watcher in watchers:
                     watcher.evaluated(run, done, diagnostics)

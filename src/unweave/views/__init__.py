@@ -51,6 +51,7 @@ from unweave.views.training_curves import (
     kl_over_time,
     layer_rates,
 )
+from unweave.views.turning import turned, units_by_weight, values_of
 from unweave.views.view import View, pictures_to_urls, plain, to_picture, to_url
 from unweave.views.warning_signs import Warned, Warnings, warnings
 
@@ -104,5 +105,8 @@ __all__ = [
     "to_picture",
     "to_url",
     "traversals",
+    "turned",
+    "units_by_weight",
+    "values_of",
     "warnings",
 ]

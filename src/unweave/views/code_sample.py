@@ -5,10 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.data import FactorImages
-from unweave.runs.models import Model
+from unweave.runs.model import Model, in_parts
 
 ROWS = 5_000
-CHUNK = 128
 
 
 @dataclass(frozen=True)
@@ -43,6 +42,7 @@ class CodeSample:
 
 def sample_codes(model: Model, count: int = ROWS, seed: int = 0) -> CodeSample:
     """Encode rows of the model's data set drawn at random without repetition."""
+    model.code.require_codes(model.kind)
     data = model.data
     rng = np.random.default_rng((seed, 0xC0DE))
     rows = np.sort(rng.choice(len(data), size=min(count, len(data)), replace=False))
@@ -54,11 +54,11 @@ def encode_rows(
     model: Model, rows: np.ndarray
 ) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray] | None]:
     """Return the codes of rows and, where there is one, their posterior."""
-    if not model.has_encoder:
+    if model.code.source != "images":
         return model.encode_rows(rows), None
     codes, means, logvars = [], [], []
-    for start in range(0, len(rows), CHUNK):
-        images = model.data.images(rows[start : start + CHUNK])
+    for part in in_parts(rows):
+        images = model.data.images(part)
         codes.append(model.encode(images))
         posterior = model.posterior(images)
         if posterior is not None:

@@ -6,10 +6,16 @@ from typing import Any, Literal
 import numpy as np
 
 from unweave.catalog import check_name
-from unweave.errors import ConfigError, DataError
-from unweave.runs.models import Model, latent_labels
-from unweave.runs.run import Run
+from unweave.errors import ConfigError
+from unweave.runs.model import Model
 from unweave.views.code_sample import CodeSample, images_of_each_class, sample_codes, some_images
+from unweave.views.turning import (
+    chosen_units,
+    nearest_column,
+    turned,
+    units_by_weight,
+    values_of,
+)
 from unweave.views.view import PICTURES, View
 
 Ranges = Literal["fixed", "around", "prior", "posterior"]
@@ -55,16 +61,20 @@ class Traversals(View):
     start_image: np.ndarray = field(metadata=PICTURES)
     """What the start decodes to."""
     latents: np.ndarray
-    """Which latent each line varies; those with most KL, or else most variance, first."""
+    """Which latent each line varies, by its first dimension; those with most KL, or else most
+    variance, first."""
+    kinds: list[str]
+    """Whether a line slides a number, chooses a category or turns an angle."""
     labels: list[str]
     kl: np.ndarray | None
     """KL of each line's latent in nats, if the model has a posterior."""
     values: np.ndarray
-    """Value of the varied latent, (line, column)."""
+    """Value of the varied latent, (line, column): a number, the choice, the angle in radians;
+    not a number where a category has no such choice."""
     nearest: np.ndarray
-    """Column whose value is nearest to the start's, by line."""
+    """Column whose value is nearest to the start's, by line; -1 where none is."""
     images: np.ndarray = field(metadata=PICTURES)
-    """(line, column, channel, height, width)."""
+    """(line, column, channel, height, width); white where there is no value."""
 
 
 @dataclass(frozen=True)
@@ -94,13 +104,6 @@ def prior_samples(model: Model, count: int = 32, seed: int = 0) -> PriorSamples:
     return PriorSamples(model.step, codes, model.decode(codes))
 
 
-def latent_order(codes: CodeSample) -> np.ndarray:
-    """Order latents by KL, or by variance where there is no posterior, largest first."""
-    kl = codes.kl()
-    weight = codes.codes.var(axis=0) if kl is None else kl
-    return np.argsort(-weight, kind="stable")
-
-
 def traversals(
     model: Model,
     start: Any = None,
@@ -124,75 +127,71 @@ def traversals(
             "a traversal needs 2 steps or more, a reach above 0 and two rising quantiles in "
             f"[0, 1]; found {steps}, {reach}, {quantiles}"
         )
-    codes = codes or sample_codes(model, KL_ROWS, seed)
+    if codes is None and model.code.source != "nowhere":
+        codes = sample_codes(model, KL_ROWS, seed)
     code = start_code(model, start, seed)
-    order = latent_order(codes) if latents is None else np.array(latents, dtype=np.int64)
-    if order.size == 0 or order.min() < 0 or order.max() >= model.latent_dim:
-        raise ConfigError(f"expected latents from 0 to {model.latent_dim - 1}, found {latents}")
-    values = _values(model, code, order, ranges, reach, quantiles, steps, codes, seed)
-    varied = np.tile(code, (len(order), steps, 1))
-    for line, latent in enumerate(order):
-        varied[line, :, latent] = values[line]
-    decoded = model.decode(np.concatenate([code[None], varied.reshape(-1, model.latent_dim)]))
-    labels = latent_labels(model)
-    kl = codes.kl()
+    units = units_by_weight(model, codes) if latents is None else chosen_units(model, latents)
+    sliding = _sliding(model, code, ranges, reach, quantiles, steps, codes, seed)
+    values = np.stack([values_of(unit, sliding[unit.dimensions[0]]) for unit in units])
+    varied = [turned(code, unit, line) for unit, line in zip(units, values, strict=True)]
+    decoded = model.decode(np.concatenate([code[None], *varied]))
+    images = np.ones((*values.shape, *model.image_shape), dtype=np.float32)
+    images[np.isfinite(values)] = decoded[1:]
+    kl = None if codes is None else codes.kl()
     return Traversals(
         step=model.step,
         ranges=ranges,
         start=code,
         start_image=decoded[0],
-        latents=order,
-        labels=[labels[latent] for latent in order],
-        kl=None if kl is None else kl[order],
+        latents=np.array([unit.dimensions[0] for unit in units]),
+        kinds=[unit.kind for unit in units],
+        labels=[model.label(unit) for unit in units],
+        kl=None if kl is None else np.array([kl[list(u.dimensions)].sum() for u in units]),
         values=values,
-        nearest=np.abs(values - code[order][:, None]).argmin(axis=1),
-        images=decoded[1:].reshape(len(order), steps, *model.image_shape),
+        nearest=np.array(
+            [nearest_column(code, u, line) for u, line in zip(units, values, strict=True)]
+        ),
+        images=images,
     )
 
 
 def start_code(model: Model, start: Any = None, seed: int = 0) -> np.ndarray:
-    """Return the code to start from: given, of an image, of the prior's centre, or of the data."""
+    """Return the code to start from: given, of an image, of the prior's centre, or of the data.
+
+    A generator without an encoder starts from a code of its prior.
+    """
     if isinstance(start, str):
         check_name(start, ("prior",), "start of traversals")
         return np.zeros(model.latent_dim, dtype=np.float32)
     if start is None:
+        if model.code.source == "nowhere":
+            return model.prior_codes(1, seed)[0]
         row = model.data.sample_rows(1, np.random.default_rng((seed, 0xF16)))
-        if not model.has_encoder:
-            return model.encode_rows(row)[0]
-        return model.encode(model.data.images(row))[0]
-    given = np.asarray(start, dtype=np.float32)
-    if given.shape == (model.latent_dim,):
-        if not np.isfinite(given).all():
-            raise DataError("the code to start from must be finite")
-        return given
-    if given.shape == model.image_shape:
-        return model.encode(given[None])[0]
-    raise DataError(
-        f"expected a code of {model.latent_dim} numbers or an image of shape "
-        f"{model.image_shape}, found shape {given.shape}"
-    )
+        return model.encode_rows(row)[0]
+    return model.start_code(start)
 
 
-def _values(
+def _sliding(
     model: Model,
     code: np.ndarray,
-    order: np.ndarray,
     ranges: str,
     reach: float,
     quantiles: tuple[float, float],
     steps: int,
-    codes: CodeSample,
+    codes: CodeSample | None,
     seed: int,
 ) -> np.ndarray:
-    """Return the values each line runs through, (line, column)."""
-    fixed = np.tile(np.linspace(-reach, reach, steps), (len(order), 1))
+    """Return the values each dimension slides through, (dimension, column)."""
+    fixed = np.tile(np.linspace(-reach, reach, steps), (model.latent_dim, 1))
     if ranges == "fixed":
         return fixed
     if ranges == "around":
-        return fixed + code[order][:, None]
-    table = model.prior_codes(PRIOR_DRAWS, seed) if ranges == "prior" else codes.drawn(seed)
-    shares = np.linspace(*quantiles, steps)
-    values: np.ndarray = np.quantile(table[:, order], shares, axis=0).T
+        return fixed + code[:, None]
+    if ranges == "posterior":
+        table = (codes or sample_codes(model, KL_ROWS, seed)).drawn(seed)
+    else:
+        table = model.prior_codes(PRIOR_DRAWS, seed)
+    values: np.ndarray = np.quantile(table, np.linspace(*quantiles, steps), axis=0).T
     return values
 
 
@@ -209,10 +208,9 @@ def swap_grid(
 
     Where a method was told the class of images, contents are of as many classes as there are.
     """
-    if not model.has_swap:
-        raise ConfigError(f"{model.name} does not tell content from style, so nothing is swapped")
+    model.code.require_swap(model.kind)
     if content_images is None:
-        told = _class_told(model)
+        told = model.class_column
         content_images = (
             images_of_each_class(model.data, told, contents, seed)
             if told
@@ -230,11 +228,4 @@ def swap_grid(
         content_images,
         style_images,
         swapped.reshape(lines, columns, *model.image_shape),
-    )
-
-
-def _class_told(model: Model) -> str:
-    """Return the column that a method learnt the class of images from, if it did."""
-    return (
-        model.config.method.supervision.class_column(model.data) if isinstance(model, Run) else ""
     )

@@ -10,7 +10,7 @@ from unweave.data import Factor, FactorImages
 from unweave.errors import ConfigError, DataError
 from unweave.metrics import dci, mig, protocol_words
 from unweave.probability.gaussian import ACTIVE
-from unweave.runs.models import Model, latent_labels
+from unweave.runs.model import Model
 from unweave.tables import factor_table
 from unweave.views.code_sample import CodeSample, sample_codes
 from unweave.views.view import View
@@ -82,7 +82,7 @@ class Scatter(View):
 def latent_names(model: Model) -> LatentNames:
     """Return the names of latents, given and shown."""
     given = model.latent_names
-    return LatentNames([given.get(i, "") for i in range(model.latent_dim)], latent_labels(model))
+    return LatentNames([given.get(i, "") for i in range(model.latent_dim)], model.latent_labels())
 
 
 def kl_per_dimension(model: Model, codes: CodeSample | None = None) -> KlPerDimension:
@@ -91,7 +91,7 @@ def kl_per_dimension(model: Model, codes: CodeSample | None = None) -> KlPerDime
     kl, variance = codes.kl(), codes.codes.var(axis=0).astype(np.float64)
     weight = variance if kl is None else kl
     return KlPerDimension(
-        latent_labels(model),
+        model.latent_labels(),
         np.argsort(-weight, kind="stable"),
         kl,
         variance,
@@ -135,7 +135,7 @@ def heat_map(model: Model, kind: Kind = "mi", codes: CodeSample | None = None) -
         KINDS[kind],
         protocol,
         list(details["factor_names"]),
-        latent_labels(model),
+        model.latent_labels(),
         shares.T,
     )
 
@@ -159,7 +159,7 @@ def scatter(
     shown = data.factor_list[column]
     return Scatter(
         latent,
-        latent_labels(model)[latent],
+        model.latent_labels()[latent],
         factor,
         None if shown.labels is None else list(shown.labels),
         codes.factors[chosen, column],

@@ -17,7 +17,7 @@ import numpy as np
 
 from unweave.data import Factor, FactorImages
 from unweave.errors import DataError
-from unweave.runs.models import Model, latent_labels
+from unweave.runs.model import Model
 from unweave.views.code_sample import CodeSample, encode_rows, sample_codes
 from unweave.views.latents import categorical_factor, value_labels
 from unweave.views.view import View
@@ -99,7 +99,7 @@ def latent_response(
             if factor.size != 1
         ]
     split_by = None if by is None else data.factor_names[by]
-    return LatentResponse(latent_labels(model), split_by, position, lines_of)
+    return LatentResponse(model.latent_labels(), split_by, position, lines_of)
 
 
 def position_pair(data: FactorImages) -> tuple[int, int] | None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.probability.gaussian import ACTIVE, LOWEST_LOGVAR
-from unweave.runs.models import Model, latent_labels
+from unweave.runs.model import Model
 from unweave.views.code_sample import CodeSample, sample_codes
 from unweave.views.latents import active_latents, heat_map
 from unweave.views.view import View
@@ -56,7 +56,7 @@ def _collapsed(model: Model, codes: CodeSample) -> list[Warned]:
     dead = np.flatnonzero(~active_latents(codes))
     if len(dead) == 0:
         return []
-    labels = latent_labels(model)
+    labels = model.latent_labels()
     named = ", ".join(labels[latent] for latent in dead)
     measure = "KL below 0.01 nats" if codes.posterior is not None else "almost no variance"
     if len(dead) == model.latent_dim:
@@ -72,7 +72,7 @@ def _idle(model: Model, codes: CodeSample) -> list[Warned]:
     if kl is None or codes.posterior is None:
         return []
     still = codes.posterior[0].var(axis=0) < STILL
-    labels = latent_labels(model)
+    labels = model.latent_labels()
     return [
         Warned(
             "idle",
@@ -87,7 +87,7 @@ def _idle(model: Model, codes: CodeSample) -> list[Warned]:
 
 def _entangled(model: Model, codes: CodeSample) -> list[Warned]:
     """Name pairs of latents that share a factor, latents that mix factors, correlated latents."""
-    labels = latent_labels(model)
+    labels = model.latent_labels()
     active = np.flatnonzero(active_latents(codes))
     found: list[Warned] = []
     varies = any(len(np.unique(column)) > 1 for column in codes.factors.T)
@@ -157,7 +157,7 @@ def _at_limit(model: Model, codes: CodeSample) -> list[Warned]:
     lowest = codes.posterior[1].min(axis=0)
     stuck = np.flatnonzero(lowest <= LOWEST_LOGVAR + 1e-3)
     if len(stuck):
-        labels = latent_labels(model)
+        labels = model.latent_labels()
         named = ", ".join(labels[latent] for latent in stuck)
         message = f"the posterior variance is at its floor e^{LOWEST_LOGVAR:.0f} for {named}"
         found.append(Warned("kl_limit", message, [int(latent) for latent in stuck], []))

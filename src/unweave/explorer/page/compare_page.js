@@ -67,7 +67,7 @@ async function drawCurves(place, names) {
 }
 
 async function drawTraversals(place, runs) {
-  const shown = runs.filter((run) => run.has_decoder && run.weights_version);
+  const shown = runs.filter((run) => run.decodes && run.weights_version);
   if (!shown.length) return;
   const columns = shown.map(() => h("div"));
   const row = h("input", { type: "number", min: 0, step: 1, value: 0 });

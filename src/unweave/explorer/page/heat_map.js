@@ -3,8 +3,8 @@ import { getJson } from "unweave/api.js";
 import { fill, h, problem, section, short, twinned, twins, words } from "unweave/dom.js";
 import { draw } from "unweave/pixels.js";
 import { scatterPlot } from "unweave/plots.js";
+import { place, valuesOf } from "unweave/turning.js";
 
-const STEPS = 9;
 const KINDS = { mi: "Mutual information", dci: "DCI importance" };
 const MOST_LATENTS = 64; // more columns than a page can show
 
@@ -85,13 +85,15 @@ async function open(look, page, latent, factor) {
 /** The images a latent runs through, around the code of the sliders. */
 async function strip(page, latent) {
   if (!page.panel) return null;
-  const { low, high } = page.latents;
-  const codes = new Float32Array(STEPS * page.panel.code.length);
-  for (let i = 0; i < STEPS; i++) {
-    codes.set(page.panel.code, i * page.panel.code.length);
-    codes[i * page.panel.code.length + latent] = low[latent] + ((high[latent] - low[latent]) * i) / (STEPS - 1);
-  }
+  const { low, high, units } = page.latents;
+  const unit = units.find(({ first, size }) => first <= latent && latent < first + size);
+  const values = valuesOf(unit, low[unit.first], high[unit.first]);
+  const codes = values.flatMap((value) => {
+    const code = Array.from(page.panel.code);
+    place(code, unit, value);
+    return code;
+  });
   const canvas = h("canvas", { class: "strip", role: "img", "aria-label": `Traversal of latent ${latent}` });
-  draw(canvas, await page.decoder.decode(codes, STEPS), STEPS, page.decoder.shape);
+  draw(canvas, await page.decoder.decode(Float32Array.from(codes), values.length), values.length, page.decoder.shape);
   return canvas;
 }

@@ -1,8 +1,8 @@
-// One line per latent: its name, what it carries, a slider, and the images it runs through.
+// One line per latent: its name, what it carries, a slider or choices, and the images it runs through.
 import { fill, h, problem, short, signed } from "unweave/dom.js";
 import { Painter } from "unweave/painter.js";
+import { endsOf, place, valueIn, valuesOf } from "unweave/turning.js";
 
-const STEPS = 9; // images in a line; contents.py draws as many in the twin
 const POSITIONS = 400; // of a slider
 
 /** Links to the image of a code and the lines around it, as JSON. */
@@ -29,22 +29,26 @@ export class LatentsPanel {
       "data-channels": channels,
     });
     this.most = Math.max(...(latents.kl ?? latents.variance ?? [1]), 1e-9);
-    this.rows = latents.order.map((latent) => this.#row(latent));
+    this.rows = latents.units.map((unit) => this.#row(unit));
     this.dead = h("details", { class: "dead" });
     this.dead.addEventListener("toggle", () => this.painter.refresh());
     this.element = h("div", { class: "latents" });
     this.#lay();
     this.painter = new Painter(decoder, this.image, this.rows.map((row) => ({
-      latent: row.latent, canvas: row.strip, values: row.values,
-      isShown: () => latents.active[row.latent] || this.dead.open,
+      unit: row.unit, canvas: row.strip, values: row.values,
+      isShown: () => this.#isActive(row.unit) || this.dead.open,
     })));
     this.painter.onproblem = (error) => this.element.prepend(problem(error));
   }
 
+  #isActive({ first, size }) {
+    return this.latents.active.slice(first, first + size).some(Boolean);
+  }
+
   #lay() {
-    const { active, kl } = this.latents;
-    const lively = this.rows.filter((row) => active[row.latent]);
-    const dead = this.rows.filter((row) => !active[row.latent]);
+    const { kl } = this.latents;
+    const lively = this.rows.filter((row) => this.#isActive(row.unit));
+    const dead = this.rows.filter((row) => !this.#isActive(row.unit));
     const why = kl ? "KL below 0.01 nats" : "almost no variance";
     const count = dead.length === 1 ? "1 latent carries" : `${dead.length} latents carry`;
     fill(this.dead, h("summary", {}, `${count} nothing (${why})`), dead.map((row) => row.element));
@@ -52,35 +56,70 @@ export class LatentsPanel {
     if (!lively.length) this.dead.open = true;
   }
 
-  #row(latent) {
+  #row(unit) {
     const { latents } = this;
-    const low = latents.low[latent], high = latents.high[latent];
-    const values = Array.from({ length: STEPS }, (_, i) => low + ((high - low) * i) / (STEPS - 1));
-    const row = { latent, low, high, values };
+    const [low, high] = endsOf(unit, latents.low[unit.first], latents.high[unit.first]);
+    const values = valuesOf(unit, low, high);
+    const row = { unit, low, high, values };
     const [, height, width] = this.decoder.shape;
-    row.strip = h("canvas", { class: "strip", width: STEPS * width, height, "aria-hidden": "true" });
+    row.strip = h("canvas", { class: "strip", width: values.length * width, height, "aria-hidden": "true" });
     row.value = h("output", { class: "value" });
-    row.slider = h("input", {
-      type: "range", min: low, max: high, step: (high - low) / POSITIONS,
-      "aria-label": latents.labels[latent], "data-latent": latent,
-      oninput: () => this.move(latent, Number(row.slider.value)),
-    });
+    row.control = unit.kind === "category" ? this.#choices(row) : this.#slider(row);
     row.strip.addEventListener("click", (event) => {
       if (!this.sliders) return;
       const box = row.strip.getBoundingClientRect();
-      const at = Math.floor(((event.clientX - box.left) / box.width) * STEPS);
-      this.move(latent, values[Math.min(STEPS - 1, Math.max(0, at))]);
+      const at = Math.floor(((event.clientX - box.left) / box.width) * values.length);
+      this.move(row, values[Math.min(values.length - 1, Math.max(0, at))]);
     });
-    row.element = h("div", { class: "latent", "data-latent": latent },
-      this.#label(row), this.#carried(latent),
-      h("div", { class: "track" }, this.sliders ? row.slider : null, row.strip),
+    row.element = h("div", { class: `latent ${unit.kind}`, "data-latent": unit.first },
+      this.#label(row), this.#carried(unit),
+      h("div", { class: "track" }, this.sliders ? row.control : null, row.strip),
       this.sliders ? row.value : null);
     return row;
   }
 
+  #slider(row) {
+    const slider = h("input", {
+      type: "range", min: row.low, max: row.high, step: (row.high - row.low) / POSITIONS,
+      "data-latent": row.unit.first,
+      oninput: () => this.move(row, Number(slider.value)),
+    });
+    row.show = (value) => {
+      slider.value = value;
+      row.value.textContent = row.unit.kind === "angle" ? `${Math.round((180 * value) / Math.PI)}°` : signed(value);
+      slider.setAttribute("aria-valuetext", row.value.textContent);
+    };
+    row.setLabel = (label) => slider.setAttribute("aria-label", label);
+    row.setLabel(this.#labelOf(row.unit));
+    return slider;
+  }
+
+  /** One button a choice, each above its image. */
+  #choices(row) {
+    const name = `z${row.unit.first}-${Math.random().toString(36).slice(2)}`; // panels share a page
+    const buttons = row.values.map((choice) => h("input", {
+      type: "radio", name, value: choice, "aria-label": String(choice),
+      onchange: () => this.move(row, choice),
+    }));
+    const group = h("div", { class: "choices", role: "radiogroup" },
+      buttons.map((button, choice) => h("label", {}, button, h("span", {}, String(choice)))));
+    row.show = (value) => {
+      buttons[value].checked = true;
+      row.value.textContent = String(value);
+    };
+    row.setLabel = (label) => group.setAttribute("aria-label", label);
+    row.setLabel(this.#labelOf(row.unit));
+    return group;
+  }
+
+  #labelOf({ first, label }) {
+    const name = this.latents.names[first];
+    return name ? `${label} ${name}` : label;
+  }
+
   #label(row) {
-    const { latent } = row;
-    const index = h("span", { class: "index" }, `z${latent}`);
+    const { first: latent, label, role } = row.unit;
+    const index = h("span", { class: "index", title: role }, label, role ? h("small", {}, ` ${role}`) : null);
     const given = this.latents.names[latent];
     if (!this.rename) return h("div", { class: "label" }, index, h("span", { class: "given" }, given));
     const field = h("input", {
@@ -93,7 +132,7 @@ export class LatentsPanel {
         const { labels, names } = await this.rename(latent, field.value);
         Object.assign(this.latents, { labels, names });
         field.value = names[latent];
-        row.slider.setAttribute("aria-label", labels[latent]);
+        row.setLabel(this.#labelOf(row.unit));
         fill(said, "kept");
         setTimeout(() => fill(said), 2000);
       } catch (error) {
@@ -107,10 +146,11 @@ export class LatentsPanel {
     return h("div", { class: "label" }, index, field, said);
   }
 
-  #carried(latent) {
+  #carried({ first, size }) {
     const { kl, variance } = this.latents;
-    const value = (kl ?? variance)?.[latent];
-    if (value === undefined) return h("div", { class: "carried" });
+    const parts = (kl ?? variance)?.slice(first, first + size);
+    if (!parts) return h("div", { class: "carried" });
+    const value = parts.reduce((sum, part) => sum + part, 0);
     const share = `${Math.max(0, Math.min(100, (100 * value) / this.most))}%`;
     const unit = kl ? "nats of KL to the prior" : "variance of the codes";
     return h("div", { class: "carried", title: `${short(value, 3)} ${unit}` },
@@ -119,10 +159,10 @@ export class LatentsPanel {
   }
 
   /** Move one latent. */
-  move(latent, value) {
-    this.code[latent] = value;
-    this.#mark(this.rows.find((row) => row.latent === latent));
-    this.painter.show(this.code, latent);
+  move(row, value) {
+    place(this.code, row.unit, value);
+    this.#mark(row);
+    this.painter.show(this.code, row.unit);
     this.onmove();
   }
 
@@ -135,11 +175,11 @@ export class LatentsPanel {
   }
 
   #mark(row) {
-    const value = this.code[row.latent];
-    row.slider.value = value;
-    row.value.textContent = signed(value);
-    const share = Math.min(1, Math.max(0, (value - row.low) / (row.high - row.low)));
-    row.element.style.setProperty("--at", `${(100 * (0.5 + share * (STEPS - 1))) / STEPS}%`);
-    row.slider.setAttribute("aria-valuetext", signed(value));
+    const value = valueIn(this.code, row.unit);
+    const last = row.values.length - 1;
+    const share = row.unit.kind === "category" ? value / last
+      : Math.min(1, Math.max(0, (value - row.low) / (row.high - row.low)));
+    row.element.style.setProperty("--at", `${(100 * (0.5 + share * last)) / row.values.length}%`);
+    row.show(value);
   }
 }

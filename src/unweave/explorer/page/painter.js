@@ -3,6 +3,7 @@
 // Only one thing is decoded at a time, always from the newest code. Between two lines
 // the browser gets its turn, so a slider stays quick while the grid follows.
 import { draw } from "unweave/pixels.js";
+import { place } from "unweave/turning.js";
 
 const channel = new MessageChannel();
 const waiting = [];
@@ -33,7 +34,7 @@ export function showTimings(place) {
 }
 
 export class Painter {
-  /** @param lines [{ latent, canvas, values, isShown() }] */
+  /** @param lines [{ unit, canvas, values, isShown() }] */
   constructor(decoder, image, lines) {
     this.decoder = decoder;
     this.image = image;
@@ -46,13 +47,13 @@ export class Painter {
     this.onproblem = (error) => { throw error; }; // the panel says what is wrong
   }
 
-  /** Take a new code. With `moved` only that latent changed, so its own line stays. */
+  /** Take a new code. With `moved` only that unit changed, so its own line stays. */
   show(code, moved = null) {
     this.code = Float32Array.from(code);
     const now = performance.now();
     this.imageAsked ||= now;
     this.gridAsked ||= now;
-    for (const line of this.lines) if (line.latent !== moved) line.isStale = true;
+    for (const line of this.lines) if (line.unit !== moved) line.isStale = true;
     this.#work();
   }
 
@@ -109,7 +110,7 @@ export class Painter {
     const codes = new Float32Array(count * code.length);
     for (let i = 0; i < count; i++) {
       codes.set(code, i * code.length);
-      codes[i * code.length + line.latent] = line.values[i];
+      place(codes.subarray(i * code.length, (i + 1) * code.length), line.unit, line.values[i]);
     }
     draw(line.canvas, await this.decoder.decode(codes, count), count, this.decoder.shape);
   }

@@ -44,7 +44,7 @@ export async function showRun(main, name) {
       const wasOpen = response.querySelector("details")?.open;
       fill(response, responseSection(page, wasOpen));
     }
-    await guard(warnings, () => drawWarnings(warnings, page));
+    if (run.codes_from !== "nowhere") await guard(warnings, () => drawWarnings(warnings, page));
   }
 }
 
@@ -77,10 +77,10 @@ async function drawWarnings(place, page) {
 
 async function drawBench(place, page) {
   const { run, address } = page;
-  const loading = run.has_decoder ? loadDecoder(run, address) : null; // while latents are measured
+  const loading = run.decodes ? loadDecoder(run, address) : null; // while latents are measured
   loading?.catch(() => {}); // what is wrong is said where it is awaited
   page.latents = await getJson(address("/latents.json"));
-  if (!run.has_decoder) {
+  if (!run.decodes) {
     fill(place, section("Latents", h("p", { class: "note" },
       `${run.method} makes no images of codes, so there is nothing to slide. What its codes say about factors is below.`)));
     return;
@@ -125,7 +125,7 @@ function served({ run, address, latents }) {
     rows: latents.rows,
     row: (row) => getJson(address(`/row.json?row=${row}`)),
     prior: (seed) => getJson(address(`/prior.json?seed=${seed}`)),
-    upload: run.has_encoder ? (file) => post(address("/encode"), file) : null,
+    upload: run.codes_from === "images" ? (file) => post(address("/encode"), file) : null,
     twin: (start) => start.row !== undefined ? ["row.json", address(`/row.json?row=${start.row}`)]
       : start.seed !== undefined ? ["prior.json", address(`/prior.json?seed=${start.seed}`)] : null,
   };

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from unweave import metrics, runs
@@ -65,10 +64,7 @@ class RunModel:
         return self.run.decode(codes)
 
     def prior(self, count: int, rng: np.random.Generator) -> NDArray[Any]:
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(rng.integers(2**63)))
-            drawn = self.run.config.method.sample_prior(self.run.nets, count)
-        return drawn.detach().cpu().numpy()
+        return self.run.prior_codes(count, int(rng.integers(2**63)))
 
 
 @dataclass(frozen=True)
@@ -155,8 +151,8 @@ def select(
         run
         for run in plan.runs
         if ledger.is_done(run.run_id)
-        and run.config.method.has_encoder
-        and run.config.method.has_decoder
+        and run.config.method.codes_from == "images"
+        and run.config.method.decodes
         and run.config.method.players
     ]
     for source, data in plan.data.items():
