@@ -22,14 +22,14 @@ from typing import Any
 
 from torch import Tensor
 
-from unweave.runs import config as settings_of_run
-from unweave.files import tensor_files
-from unweave.runs.config import Train
 from unweave.data import DataSummary
 from unweave.errors import ConfigError, DataError
+from unweave.files import tensor_files
 from unweave.files.writing import write_atomically
 from unweave.metrics import is_preliminary
 from unweave.networks import Networks
+from unweave.runs import config as settings_of_run
+from unweave.runs.config import Train
 
 FORMAT = 1
 LONGEST_NAME = 60  # characters that still fit beside a picture
@@ -133,9 +133,7 @@ class RunFolder:
         """
         kept = self.scores()
         stays = [
-            name
-            for name in scores
-            if preliminary and name in kept and _is_full(kept[name], step)
+            name for name in scores if preliminary and name in kept and _is_full(kept[name], step)
         ]
         for name, entry in scores.items():
             if name not in stays:

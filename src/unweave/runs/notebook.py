@@ -8,8 +8,8 @@ from unweave import catalog
 from unweave.metrics import protocol_words
 from unweave.runs.config import Train
 from unweave.runs.folder import RunFolder
-from unweave.settings.schedules import Schedule
 from unweave.settings.plain import to_plain
+from unweave.settings.schedules import Schedule
 
 
 def run_html(config: Train, step: int, folder: RunFolder | None) -> str:

@@ -12,15 +12,16 @@ import torch
 from torch import Tensor
 
 from unweave import catalog, devices
-from unweave.runs.config import Train
 from unweave.data import DataSummary, FactorImages, load_data
 from unweave.errors import ConfigError, DataError
 from unweave.methods import Code
 from unweave.networks import Networks, architecture_for
+from unweave.probability.gaussian import DiagonalGaussian
+from unweave.runs.config import Train
+from unweave.runs.folder import RunFolder, checked_latent_name
 from unweave.runs.model import Model, in_parts
 from unweave.runs.notebook import run_html
-from unweave.probability.gaussian import DiagonalGaussian
-from unweave.runs.folder import RunFolder, checked_latent_name
+
 
 class Run(Model):
     """Trained networks with their settings; arrays in, arrays out."""
