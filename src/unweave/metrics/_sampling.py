@@ -6,7 +6,7 @@ sampler: every other factor is drawn afresh, and the rows are looked up.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -14,7 +14,10 @@ from numpy.typing import NDArray
 
 from unweave.errors import DataError
 from unweave.metrics._score import Made
-from unweave.tables import FactorTable, code_table, to_numpy
+from unweave.tables import FactorTable, code_table, to_numpy, varying_codes
+
+REFERENCE_ROWS = 10_000
+"""Rows that the deviation of a code is measured on."""
 
 Rows = NDArray[np.int64]
 Encoder = Callable[[Any], Any]
@@ -308,6 +311,24 @@ class Source:
             dropped_codes=() if active is None else tuple(np.flatnonzero(~active).tolist()),
             dropped_factors=self.left_out,
         )
+
+
+def standardized(source: Source, rng: np.random.Generator) -> Source:
+    """Scale every code to deviation 1 over rows drawn from the source; constants give 0."""
+    reference = source.codes_of(source.sampler.any_rows(REFERENCE_ROWS, rng))
+    varies = varying_codes(reference.T)
+    scale = np.where(varies, 1 / np.where(varies, reference.std(axis=1), 1.0), 0.0)
+    # Centred first, so that codes far from 0 lose no digits where their squares are summed.
+    mean = reference.mean(axis=1)
+
+    def codes_of(rows: Rows) -> NDArray[np.float64]:
+        shape = (len(scale), *[1] * rows.ndim)
+        scaled: NDArray[np.float64] = (source.codes_of(rows) - mean.reshape(shape)) * scale.reshape(
+            shape
+        )
+        return scaled
+
+    return replace(source, codes_of=codes_of)
 
 
 def from_table(codes: NDArray[Any], factors: FactorTable, fewest: int = 1) -> Source:

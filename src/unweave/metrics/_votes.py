@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.metrics._sampling import Rows, Source
+from unweave.metrics._sampling import REFERENCE_ROWS, Rows, Source, standardized
 from unweave.metrics._score import Made, Score
 from unweave.tables import varying_codes
 
@@ -43,15 +43,19 @@ def vote(
     seed: int,
     *,
     lowest: bool,
+    standardize: bool = False,
 ) -> Votes:
     """Cast votes for the code of lowest or highest variance relative to its own.
 
     `sizes` are the training votes, the test votes and the rows of a batch. Constant
-    codes, and those whose deviation is below the threshold, do not vote.
+    codes, and those whose deviation is below the threshold, do not vote; `standardize`
+    scales codes to deviation 1 before, so that the threshold finds none but constants.
     """
     rng = np.random.default_rng(seed)
     train, test, batch = sizes
-    reference = source.codes_of(source.sampler.any_rows(10_000, rng))
+    if standardize:
+        source = standardized(source, rng)
+    reference = source.codes_of(source.sampler.any_rows(REFERENCE_ROWS, rng))
     mean, variance = reference.mean(axis=1), reference.var(axis=1, ddof=1)
     active = varying_codes(reference.T) & (np.sqrt(variance) >= threshold)
     chance = 1 / len(source.sampler.sizes)
@@ -77,7 +81,13 @@ def vote(
         "sampled_from": source.name,
     }
     made = source.made(
-        len(variance), seed=seed, active=active, train_votes=train, test_votes=test, batch=batch
+        len(variance),
+        seed=seed,
+        standardized=standardize,
+        active=active,
+        train_votes=train,
+        test_votes=test,
+        batch=batch,
     )
     return Votes(details, accuracy, chance, made)
 
