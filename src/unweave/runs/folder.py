@@ -31,6 +31,7 @@ from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError, DataError
 from unweave.files import tensor_files
 from unweave.files.writing import write_atomically
+from unweave.metrics import is_preliminary
 from unweave.networks import Networks
 from unweave.runs import config as settings_of_run
 from unweave.runs import plugins
@@ -159,6 +160,24 @@ class RunFolder:
         """Return the scores by metric, empty if there are none yet."""
         return read_json(self.scores_file) if self.scores_file.is_file() else {}
 
+    def add_scores(
+        self, scores: Mapping[str, Any], *, step: int, preliminary: bool = False
+    ) -> list[str]:
+        """Keep scores of the networks at a step beside those that are there, by metric.
+
+        Preliminary ones, of the fast preset, do not take the place of full ones of the same
+        step; return the metrics whose full score stays.
+        """
+        kept = self.scores()
+        stays = [
+            name for name in scores if preliminary and name in kept and _is_full(kept[name], step)
+        ]
+        for name, entry in scores.items():
+            if name not in stays:
+                kept[name] = {**entry, "step": step}
+        self.write_scores(kept)
+        return stays
+
     def write_scores(self, scores: dict[str, Any]) -> None:
         write_atomically(self.scores_file, json.dumps(scores, indent=1) + "\n")
 
@@ -257,6 +276,18 @@ class RunFolder:
 def part_of(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
     """Return the tensors whose names begin so, by the rest of their names."""
     return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+
+
+def _is_full(entry: Mapping[str, Any], step: int) -> bool:
+    """Say whether a stored score is of the full preset and of this step.
+
+    Scores from before presets and steps were kept count as both.
+    """
+    return (
+        entry.get("value") is not None
+        and not is_preliminary(entry)
+        and entry.get("step", step) == step
+    )
 
 
 def checked_latent_name(name: Any) -> str:
