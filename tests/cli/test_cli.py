@@ -47,6 +47,7 @@ def test_every_verb_explains_itself(verb, capsys):
     code, out, err = say([verb, "--help"], capsys)
     assert code == 0
     assert "usage" in out
+    assert "--plugin FILE.py" in out
     assert "Traceback" not in out + err
 
 
@@ -180,6 +181,30 @@ def test_data_shows_itself(tmp_path, capsys):
     assert code == 0
     assert "shape: 3 values: square, disc, cross" in out
     assert Image.open(picture).size[1] > 4 * 64
+
+
+@pytest.mark.parametrize("verb", ["data", "evaluate", "figures", "report", "train beta_vae"])
+def test_images_are_read_by_the_same_flags_in_every_verb(verb, capsys):
+    code, out, _ = say(f"{verb} --help", capsys)
+    assert code == 0
+    for flag in ("--image-size", "--factors", "--bad-images", "--split", "--correlate"):
+        assert flag in out
+
+
+def test_data_says_where_the_originals_are_without_opening_them(capsys):
+    code, out, _ = say("data shapes3d --where", capsys)
+    assert code == 0
+    assert "untested" in out
+    assert "3dshapes.h5  MD5 099a2078d58cec4daad0702c55d06868" in out
+    code, _, err = say("data toy_xys --where", capsys)
+    assert code == 2
+    assert "has no original files" in err
+
+
+def test_data_says_that_a_set_is_a_rendering(capsys):
+    code, out, _ = say("data shapes3d", capsys)
+    assert code == 0
+    assert "rendered here in the manner of 3D Shapes" in out
 
 
 def test_training_on_an_own_folder_of_images(tmp_path, capsys):

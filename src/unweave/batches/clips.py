@@ -18,6 +18,7 @@ from unweave.batches._batch import (
     discrete_factors,
     draw_rows,
     lacks,
+    reached_by,
     remembered,
     tensor_of,
 )
@@ -69,7 +70,8 @@ class Clips(Supervision):
         span = self.span or self.frames
         if "clip" in data.columns or "time" in data.columns:
             windows = remembered(data, ("frames", span), lambda: neighbours_in_time(data, span))
-            rows = windows[draw_rows(len(windows), count, rng)]
+            reached = remembered(data, ("frame weights", span), lambda: reached_by(data, windows))
+            rows = windows[draw_rows(len(windows), count, rng, reached)]
         else:
             rows = self._walks(data, count, span, rng)
         if span == self.frames:
@@ -85,7 +87,7 @@ class Clips(Supervision):
             raise lacks(data, f"has no ordered factor besides {fixed!r} that moves", CLIP_EXAMPLE)
         last = np.array(data.factor_sizes) - 1
         rows = np.empty((count, frames), dtype=np.int64)
-        rows[:, 0] = draw_rows(len(data), count, rng)
+        rows[:, 0] = draw_rows(data, count, rng)
         for frame in range(1, frames):
             here = data.factors(rows[:, frame - 1])
             there = np.where(moving, here + rng.integers(-1, 2, size=here.shape), here)

@@ -55,7 +55,10 @@ class Groups(Supervision):
         groups = self._groups(data)
         members = int(rng.integers(1, self.size + 1)) if self.vary_size else self.size
         count = max(size // members, 1)
-        chosen = draw_rows(len(groups), min(count, len(groups)) if self.distinct else count, rng)
+        if self.distinct:
+            chosen = groups.draw_distinct(min(count, len(groups)), rng)
+        else:
+            chosen = draw_rows(len(groups), count, rng, groups.reached_by_groups)
         rows = groups.draw(chosen, members, rng).reshape(-1)
         return GroupBatch(
             tensor_of(data, rows, rng),

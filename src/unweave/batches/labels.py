@@ -176,7 +176,14 @@ class FewLabels(Supervision):
                 f"labels of {self.count:,} images are asked for, and {data.name} has "
                 f"{len(data):,} to train on"
             )
-        return np.sort(rng.choice(len(data), size=self.count, replace=False))
+        # Labels are of what is seen: of correlated data they follow the correlation.
+        if data.weights is not None and np.count_nonzero(data.weights) < self.count:
+            raise DataError(
+                f"labels of {self.count:,} images are asked for, and the correlation leaves "
+                f"{np.count_nonzero(data.weights):,}; make it wider"
+            )
+        chosen = rng.choice(len(data), size=self.count, replace=False, p=data.weights)
+        return np.sort(chosen)
 
     def _told(self, values: np.ndarray, size: int, told_size: int, rng: Generator) -> np.ndarray:
         """Return values of one label as the method is told them."""

@@ -16,11 +16,12 @@ from unweave.batches._batch import (
     discrete_factors,
     draw_rows,
     lacks,
+    reached_by,
     remembered,
     tensor_of,
 )
 from unweave.batches._rows import RowGroups, combinations, grouped
-from unweave.data import FactorImages
+from unweave.data import FactorImages, draw_by_weights
 from unweave.errors import ConfigError
 
 EXAMPLE = "file,azimuth,light\nface_1.png,3,0   (images that differ in light only share azimuth 3)"
@@ -78,7 +79,8 @@ class OneVaries(Supervision):
     def _draw_one(self, data: FactorImages, name: str, size: int, rng: Generator) -> np.ndarray:
         """Draw rows that differ in one factor, each value once as far as they reach."""
         index, bases = data.factor_names.index(name), self._bases(data, name)
-        base = data.factors(bases[[rng.integers(len(bases))]])
+        reached = remembered(data, ("weights of", name), lambda: reached_by(data, bases))
+        base = data.factors(bases[draw_rows(len(bases), 1, rng, reached)])
         wanted = np.repeat(base, data.factor_sizes[index], axis=0)
         wanted[:, index] = np.arange(len(wanted))
         wanted = wanted[data.find_rows(wanted) >= 0]  # an incomplete set lacks some values
@@ -86,8 +88,10 @@ class OneVaries(Supervision):
 
     def _draw_rest(self, data: FactorImages, size: int, rng: Generator) -> np.ndarray:
         groups = self._alike(data)
-        group = rng.choice(len(groups), p=groups.counts / groups.counts.sum())
-        return groups.draw(np.array([group]), size, rng)[0]
+        reached = groups.reached_by_groups
+        if reached is None:
+            reached = groups.counts.cumsum() / groups.counts.sum()
+        return groups.draw(draw_by_weights(reached, 1, rng), size, rng)[0]
 
     def _bases(self, data: FactorImages, name: str) -> np.ndarray:
         """Return the rows for which there is one that differs in this factor alone."""
@@ -109,7 +113,7 @@ class OneVaries(Supervision):
 
         def find() -> RowGroups:
             others = [n for n in data.factor_names if n not in names]
-            groups = grouped(combinations(data, list(names)))
+            groups = grouped(data, combinations(data, list(names)))
             kinds = combinations(data, others)[groups.order]
             varied = [
                 len(np.unique(kinds[start : start + count])) > 1

@@ -66,6 +66,8 @@ class Triplets(Supervision):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Draw the rows of triplets; an image that is alone with its value is never the first."""
         groups, group_of, not_alone = self._places(data)
+        if data.weights is not None:
+            return self._draw_by_weights(data, groups, count, rng)
         first = not_alone[draw_rows(len(not_alone), count, rng)]
         start, members = groups.starts[group_of[first]], groups.counts[group_of[first]]
         # 1 to members - 1 places further, around the end of the group: never the same image.
@@ -76,6 +78,24 @@ class Triplets(Supervision):
             third = rng.integers(len(group_of) - members)  # among the others: the group is skipped
             third = np.where(third < start, third, third + members)
         return groups.order[first], groups.order[second], groups.order[third]
+
+    def _draw_by_weights(
+        self, data: FactorImages, groups: RowGroups, count: int, rng: Generator
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Draw triplets of rows that are not drawn alike often."""
+        values = data.column(self.class_column(data))
+        drawn: list[tuple[int, int, int]] = []
+        while len(drawn) < count:
+            first, third = data.draw_rows(1, rng)[0], data.draw_rows(1, rng)[0]
+            has_gap = values[first] < 0 or values[third] < 0
+            if has_gap or (not self.any_third and values[third] == values[first]):
+                continue
+            group = np.searchsorted(groups.values, values[first])
+            second = groups.draw(np.array([group]), 1, rng)[0, 0]
+            if second != first:
+                drawn.append((first, second, third))
+        first, second, third = np.array(drawn).T
+        return first, second, third
 
     def _places(self, data: FactorImages) -> tuple[RowGroups, np.ndarray, np.ndarray]:
         """Return the groups, which one each place in their order is in, and who is not alone."""

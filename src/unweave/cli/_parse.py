@@ -38,6 +38,9 @@ def _schedule(
     )
 
 
+PLUGIN = "--plugin FILE.py, as often as needed, runs a file and knows what is in it by name."
+
+
 def parse(
     kind: type[T], words: Sequence[str], verb: str, description: str, default: T | None = None
 ) -> T:
@@ -49,7 +52,7 @@ def parse(
         kind,
         args=list(words),
         prog=f"unweave {verb}",
-        description=description,
+        description=f"{description}\n\n{PLUGIN}",
         config=(tyro.conf.FlagCreatePairsOff, tyro.conf.AvoidSubcommands),
         registry=_registry,
         default=tyro.MISSING_NONPROP if default is None else default,
@@ -67,6 +70,12 @@ def take_name(words: list[str], known: Sequence[str], kind: str, usage: str) -> 
     for part in name.split("+"):  # one method around another
         catalog.check_name(part, known, kind)
     return name
+
+
+def add_plugins(words: list[str]) -> None:
+    """Take every `--plugin FILE` out of the words, and run the files."""
+    while (path := take_option(words, "--plugin")) is not None:
+        catalog.plugins.add(path)
 
 
 def take_choices(words: list[str], settings: type[T], prefix: str) -> tuple[T, list[str]]:

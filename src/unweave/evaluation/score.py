@@ -202,7 +202,7 @@ def choose_metrics(metrics: str | Sequence[str]) -> list[str]:
         if metrics == "default":
             return list(DEFAULT)
         if metrics == "all":
-            return known
+            return catalog.usable("unweave.metrics")
         metrics = [name.strip() for name in metrics.split(",")]
     for name in metrics:
         check_name(name, known, "metric")

@@ -23,6 +23,7 @@ from unweave.methods._play import Turn as Turn
 from unweave.networks import Architecture, Networks
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.settings.optimizers import Adam, Optimizer
+from unweave.settings.plain import field_types
 from unweave.settings.schedules import Schedule
 from unweave.tensors import Images, Latents, Scalar
 
@@ -47,12 +48,22 @@ class Method(ABC):
 
     def __post_init__(self) -> None:
         # So that BetaVAE(beta=4) and BetaVAE(beta="0:4:10000") can be written.
+        types = field_types(type(self))
         for field in fields(self):
-            value = getattr(self, field.name)
-            if field.type is Schedule or (field.type == Schedule | None and value is not None):
+            value, kind = getattr(self, field.name), types[field.name]
+            if kind is Schedule or (kind == Schedule | None and value is not None):
                 object.__setattr__(self, field.name, Schedule.parse(value))
+                self.refuse_negative(field.name)
         if self.latent_dim < 1:
             raise ConfigError(f"latent_dim must be 1 or more, found {self.latent_dim}")
+
+    def refuse_negative(self, *names: str) -> None:
+        """Raise an error if a weight is below 0, or a schedule is at either end."""
+        for name in names:
+            value = getattr(self, name)
+            lowest = min(value.start, value.end) if isinstance(value, Schedule) else value
+            if lowest < 0:
+                raise ConfigError(f"{name} must be 0 or more, found {value}")
 
     @classmethod
     def around(cls, inner: str) -> "type[Method]":

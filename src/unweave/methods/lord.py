@@ -73,9 +73,7 @@ class LORD(Method):
         for name in ("class_dim", "channels", "table_speed"):
             if getattr(self, name) <= 0:
                 raise ConfigError(f"{name} must be above 0, found {getattr(self, name)}")
-        for name in ("noise", "content_decay", "code_weight"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"{name} must be 0 or more, found {getattr(self, name)}")
+        self.refuse_negative("noise", "content_decay", "code_weight")
         if self.first_stage_steps is not None and self.first_stage_steps < 1:
             raise ConfigError(f"first_stage_steps must be above 0, found {self.first_stage_steps}")
 

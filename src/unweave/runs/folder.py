@@ -7,6 +7,8 @@ record.jsonl             loss terms by step; diagnostics at evaluations
 checkpoint.safetensors   networks, optimizers and step (and .previous)
 networks.safetensors     the trained networks
 scores.json              metrics
+scores.PART.json         metrics on a part of the data: train, held_out, correlated, inverse
+plugins/                 files of plugins that were given by path, for people to read
 latent_names.json        what the user calls latents: {"3": "x position"}
 results/                 what studies keep of the run (studies/_ledger.py)
 figures/                 pictures
@@ -24,13 +26,14 @@ from typing import Any
 
 from torch import Tensor
 
-from unweave.runs import config as settings_of_run
-from unweave.files import tensor_files
-from unweave.runs.config import Train
-from unweave.data import DataSummary
+from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError, DataError
+from unweave.files import tensor_files
 from unweave.files.writing import write_atomically
 from unweave.networks import Networks
+from unweave.runs import config as settings_of_run
+from unweave.runs import plugins
+from unweave.runs.config import Train
 
 FORMAT = 1
 NETWORKS, AVERAGES = "networks.", "averages/"
@@ -82,6 +85,10 @@ class RunFolder:
             "versions": versions(),
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }
+        used = plugins.used_by(config)
+        if used:
+            content["plugins"] = plugins.to_json(used)
+            plugins.keep_files(used, self.path)
         write_atomically(self.config_file, json.dumps(content, indent=2) + "\n")
 
     def read_config(self) -> tuple[Train, DataSummary]:
@@ -95,11 +102,21 @@ class RunFolder:
         shape = content.get("image_shape")
         if not (isinstance(shape, list) and len(shape) == 3 and all(type(n) is int for n in shape)):
             raise DataError(f"{self.config_file}: expected image_shape of 3 numbers, found {shape}")
+        plugins.check(plugins.from_json(content.get("plugins", []), self.config_file), self.path)
         config = settings_of_run.from_json(content.get("settings"))
         rows, sizes = content.get("rows", 0), content.get("column_sizes", {})
         if type(rows) is not int or not isinstance(sizes, dict):
             raise DataError(f"{self.config_file}: rows and column_sizes are damaged")
         return config, DataSummary((shape[0], shape[1], shape[2]), rows, sizes)
+
+    def open_data(self, config: Train) -> FactorImages:
+        """Open the data set of the run; if it is a plugin's that is missing, say how to get it."""
+        return plugins.open_data(config, self.used_plugins(), self.path)
+
+    def used_plugins(self) -> list[plugins.Used]:
+        """Return the plugins that the run was made with."""
+        content = read_json(self.config_file) if self.exists() else {}
+        return plugins.from_json(content.get("plugins", []), self.config_file)
 
     def machine(self) -> dict[str, Any]:
         """Return what decided the last bits so far; nothing of runs that did not note it."""
@@ -141,6 +158,13 @@ class RunFolder:
 
     def write_scores(self, scores: dict[str, Any]) -> None:
         write_atomically(self.scores_file, json.dumps(scores, indent=1) + "\n")
+
+    def part_scores_file(self, part: str) -> Path:
+        """Return where scores on a part of the data are kept, such as what was held out."""
+        return self.path / f"scores.{part}.json"
+
+    def write_part_scores(self, part: str, scores: dict[str, Any]) -> None:
+        write_atomically(self.part_scores_file(part), json.dumps(scores, indent=1) + "\n")
 
     def latent_names(self) -> dict[int, str]:
         """Return the names that latents were given, by index."""

@@ -251,6 +251,7 @@ def _read_method(entry: Any, path: str) -> tuple[MethodPlan, bool]:
     if isinstance(entry, str):
         return MethodPlan(name=entry, label=entry), False
     if isinstance(entry, Method):
+        catalog.plugins.know(type(entry))  # so that its name leads back to it
         plain = named(entry)
         default = named(type(entry)())
         # Tables whole: what is left out of one is read as its own default, not the method's.

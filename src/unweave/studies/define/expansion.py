@@ -198,11 +198,11 @@ def count_runs(study: Study) -> int:
 
 
 def _check_metrics(study: Study, problems: list[str]) -> list[str]:
-    known = catalog.names("unweave.metrics")
     asked = study.metrics
     if isinstance(asked, str):
         asked = list(score.DEFAULT) if asked == "default" else asked.split(",")
-        asked = known if asked == ["all"] else [name.strip() for name in asked]
+        whole = asked == ["all"]
+        asked = catalog.usable("unweave.metrics") if whole else [name.strip() for name in asked]
     if not asked:
         problems.append("metrics: expected default, all, or names, found none")
     good = []
