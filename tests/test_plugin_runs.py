@@ -98,6 +98,15 @@ def test_in_python_a_run_is_loaded_with_its_plugins(run, files):
     assert further.step == 4
 
 
+def test_the_file_of_the_documentation_trains(tmp_path):
+    page = Path(__file__).parent.parent / "docs" / "plugins.md"
+    first = page.read_text(encoding="utf-8").split("```python\n")[1].partition("```")[0]
+    mine = write(tmp_path, "mine.py", first)
+    trained = uw.train(str(mine), "toy_xys", steps=2, out=tmp_path / "run", **QUIET)
+    assert trained.config.method.cap == 3
+    assert trained.config.run_name.startswith("capped_vae-toy_xys-")
+
+
 def test_a_missing_file_is_named_with_the_way_to_give_it(run, capsys):
     message = rf"needs the method 'scaled_vae' of the file mine.py \(a copy.*{run}/plugins/"
     with pytest.raises(ConfigError, match=message):
