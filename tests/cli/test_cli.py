@@ -183,6 +183,14 @@ def test_data_shows_itself(tmp_path, capsys):
     assert Image.open(picture).size[1] > 4 * 64
 
 
+@pytest.mark.parametrize("verb", ["data", "evaluate", "figures", "report", "train beta_vae"])
+def test_images_are_read_by_the_same_flags_in_every_verb(verb, capsys):
+    code, out, _ = say(f"{verb} --help", capsys)
+    assert code == 0
+    for flag in ("--image-size", "--factors", "--bad-images", "--split", "--correlate"):
+        assert flag in out
+
+
 def test_data_says_where_the_originals_are_without_opening_them(capsys):
     code, out, _ = say("data shapes3d --where", capsys)
     assert code == 0

@@ -1,5 +1,7 @@
 """Architectures: pairs of an encoder and a decoder."""
 
+from typing import Any
+
 from unweave import catalog
 from unweave.networks._class_generator import ClassGenerator, squared_distance, table
 from unweave.networks._conditional import ConditionalEncoder
@@ -27,6 +29,9 @@ __all__ = [
     "table",
 ]
 
+LARGE, PATCH = 96, 4
+"""From which side on the usual architecture takes patches first, and their side."""
+
 
 def architecture_named(name: str) -> type[Architecture]:
     """Return the class of an architecture: the only one its module defines."""
@@ -35,5 +40,9 @@ def architecture_named(name: str) -> type[Architecture]:
 
 def architecture_for(image_shape: ImageShape) -> Architecture:
     """Return the usual architecture for images of this shape."""
-    fits_conv64 = image_shape[1:] == (64, 64)
-    return architecture_named("conv64" if fits_conv64 else "conv_any")()
+    if image_shape[1:] == (64, 64):
+        return architecture_named("conv64")()
+    sides = image_shape[1:]
+    in_patches = min(sides) >= LARGE and all(side % PATCH == 0 for side in sides)
+    kind: Any = architecture_named("conv_any")
+    return kind(patch=PATCH) if in_patches else kind()

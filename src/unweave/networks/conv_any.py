@@ -4,6 +4,9 @@ Each stage halves the sides of the image that are still at least 6 pixels long,
 down to 3 to 5 pixels; 64×64 images get four stages and with the default
 channels the network of conv64, 32×32 images get three. The decoder retraces the
 sizes, odd ones included.
+
+Of large images the first layer may take patches that do not overlap, so that the
+convolutions, where the time goes, start at a quarter of the sides.
 """
 
 from dataclasses import dataclass
@@ -44,14 +47,22 @@ class ConvAny(Architecture):
     """Channels of the convolutions; the last is repeated for larger images."""
     hidden: int = 256
     """Width of the linear layer between convolutions and code."""
+    patch: int = 1
+    """Side of the patches that the first layer takes; 1 is none. Sides of images must be a
+    multiple of it. 4 where images of 96 pixels or more allow it, if nothing is chosen."""
 
     def __post_init__(self) -> None:
+        if self.patch < 1:
+            raise ConfigError(f"patch must be 1 or more, found {self.patch}")
         if not self.channels or min(*self.channels, self.hidden) < 1:
             raise ConfigError(f"conv_any needs channels and hidden of at least 1, found {self}")
 
     def encoder(self, image_shape: ImageShape, outputs: int) -> nn.Module:
+        pixels = image_shape[0]
         layers: list[nn.Module] = []
-        channels, height, width = image_shape
+        channels, height, width = image_shape = self._in_patches(image_shape)
+        if self.patch > 1:
+            layers = [nn.Conv2d(pixels, channels, self.patch, self.patch), nn.ReLU(inplace=True)]
         for stage in self.stages(image_shape):
             layers += [finer_to_coarser(stage), nn.ReLU(inplace=True)]
             channels, height, width = stage.coarse
@@ -65,7 +76,11 @@ class ConvAny(Architecture):
 
     def decoder(self, inputs: int, image_shape: ImageShape) -> nn.Module:
         layers: list[nn.Module] = []
-        channels, height, width = image_shape
+        pixels = image_shape[0]
+        channels, height, width = image_shape = self._in_patches(image_shape)
+        if self.patch > 1:
+            last = nn.ConvTranspose2d(channels, pixels, self.patch, self.patch)
+            layers = [nn.ReLU(inplace=True), last]
         for stage in self.stages(image_shape):
             layers = [nn.ReLU(inplace=True), coarser_to_finer(stage), *layers]
             channels, height, width = stage.coarse
@@ -78,8 +93,20 @@ class ConvAny(Architecture):
             *layers[1:],
         )
 
+    def _in_patches(self, image_shape: ImageShape) -> ImageShape:
+        """Return the shape that the patches of an image have, if there are any."""
+        if self.patch == 1:
+            return image_shape
+        _, height, width = image_shape
+        if height % self.patch or width % self.patch:
+            raise ConfigError(
+                f"patches of {self.patch} pixels do not fit images of {height} × {width}; "
+                f"leave patch out, or choose a size they divide"
+            )
+        return self.channels[0], height // self.patch, width // self.patch
+
     def stages(self, image_shape: ImageShape) -> list[Stage]:
-        """List the convolutions from the image to the code."""
+        """List the convolutions from the image, or from its patches, to the code."""
         stages: list[Stage] = []
         fine = image_shape
         while max(fine[1:]) >= SHORTEST_SIDE_HALVED:

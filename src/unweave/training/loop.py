@@ -21,7 +21,7 @@ from unweave import devices
 from unweave.data import FactorImages
 from unweave.errors import ConfigError, DataError, Stopped
 from unweave.files.locks import sole_owner
-from unweave.methods import Move
+from unweave.methods import Method, Move
 from unweave.networks import Networks, architecture_for
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
@@ -50,6 +50,9 @@ class Watcher:
     def evaluated(self, run: Run, step: int, diagnostics: dict[str, Any]) -> None:
         """Diagnostics were measured."""
 
+    def told(self, message: str) -> None:
+        """Something that was decided for the user, or that is good to know."""
+
     def warned(self, message: str) -> None:
         """Something the user should know."""
 
@@ -65,7 +68,11 @@ def start(
     watchers: Sequence[Watcher] = (),
 ) -> Run:
     """Train a new run in a folder."""
+    wished = config.method
     config = resolved(config, data)
+    for watcher in watchers:
+        for message in said_of(wished, config.method, data):
+            watcher.told(message)
     # Tried before the folder is made, so that an impossible combination leaves nothing behind.
     check(config, data)
     devices.choose_device(machine.device)
@@ -73,6 +80,18 @@ def start(
     with _told_how_to_go_on(run_folder, machine):
         run_folder.create(config, data.summary)
         return _train(config, data, run_folder, machine, watchers, resumed=False)
+
+
+def said_of(wished: Method, settled: Method, data: FactorImages) -> list[str]:
+    """Return what the user should know of the data and of what was decided by them."""
+    messages = [f"{data.name}: {data.note}"] if data.note else []
+    likelihood = getattr(settled, "likelihood", "")
+    if likelihood != getattr(wished, "likelihood", ""):
+        messages.append(
+            f"likelihood {likelihood}, as these images are not black and white; papers that "
+            f"name a β mean bernoulli, which --method.likelihood bernoulli gives"
+        )
+    return messages
 
 
 def resolved(config: Train, data: FactorImages) -> Train:
