@@ -1,6 +1,7 @@
 """A run is a folder of plain files; this module alone knows their names.
 
 config.json              settings and versions
+machine.json             what decides the last bits: threads, device, versions
 status.json              running | interrupted | failed | done, with the message
 record.jsonl             loss terms by step; diagnostics at evaluations
 checkpoint.safetensors   networks, optimizers and step (and .previous)
@@ -46,6 +47,7 @@ class RunFolder:
     def __init__(self, path: str | Path):
         self.path = Path(path)
         self.config_file = self.path / "config.json"
+        self.machine_file = self.path / "machine.json"
         self.status_file = self.path / "status.json"
         self.record_file = self.path / "record.jsonl"
         self.checkpoint_file = self.path / "checkpoint.safetensors"
@@ -115,6 +117,18 @@ class RunFolder:
         """Return the plugins that the run was made with."""
         content = read_json(self.config_file) if self.exists() else {}
         return plugins.from_json(content.get("plugins", []), self.config_file)
+
+    def machine(self) -> dict[str, Any]:
+        """Return what decided the last bits so far; nothing of runs that did not note it."""
+        if not self.machine_file.is_file():
+            return {}
+        content = read_json(self.machine_file)
+        if not isinstance(content, dict):
+            raise DataError(f"{self.machine_file}: expected facts by name, found {content!r}")
+        return content
+
+    def write_machine(self, facts: Mapping[str, Any]) -> None:
+        write_atomically(self.machine_file, json.dumps(dict(facts), indent=1) + "\n")
 
     def status(self) -> dict[str, Any]:
         """Return the state and what belongs to it."""

@@ -37,7 +37,7 @@ def seed_distributions(table: StudyTable, metric: str) -> Drawing:
         values = values[np.isfinite(values)]
         color = colors[rows.rows[0]["method"]]
         shift = rng.uniform(-0.16, 0.16, size=len(values))
-        dots = {"color": color, "alpha": 0.6, "markersize": 4, "mew": 0}
+        dots: dict[str, Any] = {"color": color, "alpha": 0.6, "markersize": 4, "mew": 0}
         axes.plot(values, place + shift, "o", rasterized=len(table) > MANY_DOTS, **dots)
         middle = median_interval(values)
         axes.plot([middle.low, middle.high], [place, place], "-", color="black", lw=1.2)
@@ -70,7 +70,7 @@ def trade_off(table: StudyTable, setting: str, metric: str, against: str = "elbo
             here = [row for row in rows if row[setting] == value]
             xs, ys = [r[against] for r in here], [r[metric] for r in here]
             points.append((float(np.median(xs)), float(np.median(ys))))
-            dots = {"color": color, "alpha": 0.35, "markersize": 4, "mew": 0}
+            dots: dict[str, Any] = {"color": color, "alpha": 0.35, "markersize": 4, "mew": 0}
             axes.plot(xs, ys, "o", rasterized=len(table) > MANY_DOTS, **dots)
             axes.annotate(
                 f"{value:g}", points[-1], textcoords="offset points", xytext=(6, 5), fontsize=8
