@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from unweave.errors import ConfigError, DataError
-from unweave.files.locks import sole_owner
+from unweave.files.locks import held, sole_owner
 from unweave.files.writing import write_atomically
 
 FILL_THE_DISK = """
@@ -65,7 +65,11 @@ def test_only_one_process_owns_a_lock(tmp_path):
     assert other.stdout.readline() == "mine\n"
     with pytest.raises(ConfigError, match="taken"), sole_owner(tmp_path / "lock", "taken"):
         pass
+    with held(tmp_path / "lock") as ours:
+        assert not ours
     other.kill()
     other.wait()
+    with held(tmp_path / "lock", waits=True) as ours:
+        assert ours
     with sole_owner(tmp_path / "lock", "taken"):  # the lock died with its owner
         pass

@@ -13,7 +13,7 @@ ROOT = Path(unweave.__file__).parent
 # folder; alone files share a layer only with what they do not need.
 LAYERS = [
     {"errors"},
-    {"catalog", "tensors", "tables", "files", "pages"},
+    {"catalog", "tensors", "tables", "files", "pages", "process"},
     {"settings", "devices", "correlation"},
     {"probability", "data", "metrics"},
     {"networks", "batches"},

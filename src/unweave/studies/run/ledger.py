@@ -15,8 +15,7 @@ import os
 import socket
 import time
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -24,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from unweave.errors import DataError, UnweaveError
+from unweave.files.locks import held
 from unweave.files.writing import flush_folder, write_atomically
 
 
@@ -93,24 +93,12 @@ class Ledger:
             unfinished.unlink(missing_ok=True)
         return True
 
-    @contextmanager
-    def claim(self, run_id: str) -> Iterator[bool]:
+    def claim(self, run_id: str) -> AbstractContextManager[bool]:
         """Hold the run, so that nobody else works on it; yields False if somebody does.
 
         The claim ends with the process, however it dies.
         """
-        try:
-            import fcntl
-        except ImportError:  # Windows has no flock: one driver at a time there
-            yield True
-            return
-        with open(self.desk / f"{run_id}.lock", "w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-                return
-            yield True
+        return held(self.desk / f"{run_id}.lock")
 
     def failure(self, run_id: str) -> dict[str, Any] | None:
         """Return why a run failed, or None if it did not."""
