@@ -7,6 +7,7 @@ from numpy.random import Generator
 
 from unweave.batches._batch import lacks, reached_by
 from unweave.data import FactorImages
+from unweave.row_groups import RowGroups
 
 CLIP_EXAMPLE = (
     "file,clip,time\nframe_0001.png,walk,1   (frames of a clip follow each other by time)"
@@ -14,15 +15,9 @@ CLIP_EXAMPLE = (
 
 
 @dataclass(frozen=True)
-class RowGroups:
+class ValueGroups(RowGroups):
     """Rows in groups of the same value."""
 
-    order: np.ndarray
-    """Rows, those of a group side by side."""
-    starts: np.ndarray
-    """(group,): where each begins in `order`."""
-    counts: np.ndarray
-    """(group,): how many rows it has."""
     values: np.ndarray
     """(group,): the value its rows share."""
     reached: np.ndarray | None = None
@@ -37,10 +32,7 @@ class RowGroups:
         weights: np.ndarray = before[self.starts + self.counts] - before[self.starts]
         return weights.cumsum()
 
-    def __len__(self) -> int:
-        return len(self.starts)
-
-    def draw(self, groups: np.ndarray, size: int, rng: Generator) -> np.ndarray:
+    def draw_apart(self, groups: np.ndarray, size: int, rng: Generator) -> np.ndarray:
         """Draw rows (group, size) of each group, without repetition as far as it reaches."""
         if self.reached is not None:
             return self._draw_by_weights(groups, size, rng)
@@ -66,16 +58,15 @@ class RowGroups:
         return self.order[places.clip(self.starts[groups, None], last)]
 
 
-def rows_by_value(data: FactorImages, name: str, least: int = 1) -> RowGroups:
+def rows_by_value(data: FactorImages, name: str, least: int = 1) -> ValueGroups:
     """Group rows by the value of a factor or column; gaps and smaller groups are left out."""
     values = data.column(name)
     known = np.flatnonzero(values >= 0)
-    order = known[np.argsort(values[known], kind="stable")]
-    found, starts, counts = np.unique(values[order], return_index=True, return_counts=True)
-    large = counts >= least
-    return RowGroups(
-        order, starts[large], counts[large], found[large], reached=reached_by(data, order)
-    )
+    found, group_of_row = np.unique(values[known], return_inverse=True)
+    groups = RowGroups.of(group_of_row)
+    order, large = known[groups.order], groups.counts >= least
+    reached = reached_by(data, order)
+    return ValueGroups(order, groups.starts[large], groups.counts[large], found[large], reached)
 
 
 def neighbours_in_time(data: FactorImages, frames: int) -> np.ndarray:

@@ -11,9 +11,10 @@ from unweave import catalog, views
 from unweave.data import image_from_bytes
 from unweave.errors import ConfigError, DataError, UnweaveError
 from unweave.explorer.open_runs import Library, OpenRun, weights_signature
+from unweave.files.json_files import read_json
 from unweave.methods import summary_of
 from unweave.runs.config import Train, named, to_json
-from unweave.runs.folder import RunFolder, read_json
+from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
 from unweave.settings.plain import differing, flat
 

@@ -7,12 +7,12 @@ from unweave import catalog, figures, views
 from unweave.errors import DataError, UnweaveError
 from unweave.evaluation.probes import leakage
 from unweave.figures.decoded import traversal_grid
+from unweave.files.json_files import read_json
 from unweave.methods import summary_of
 from unweave.pages import Html, data_url, figure, folded, join, section, table, tag
 from unweave.report.command import training_command
 from unweave.report.drawn import drawn
 from unweave.runs.config import to_json
-from unweave.runs.folder import read_json
 from unweave.runs.model import Model
 from unweave.runs.run import Run
 from unweave.settings.plain import flat
