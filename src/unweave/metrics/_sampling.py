@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from unweave.errors import DataError
 from unweave.metrics._score import Made
+from unweave.row_groups import RowGroups, Rows
 from unweave.tables import FactorTable, code_table, to_numpy, varying_codes
 
 REFERENCE_ROWS = 10_000
 """Rows that the deviation of a code is measured on."""
 
-Rows = NDArray[np.int64]
 Encoder = Callable[[Any], Any]
 
 
@@ -67,20 +67,6 @@ class Sampler(Protocol):
         ...
 
 
-class RowGroups:
-    """Rows sorted by the group they belong to."""
-
-    def __init__(self, group_of_row: Rows, groups: int = 0) -> None:
-        self.order = np.argsort(group_of_row, kind="stable")
-        self.counts = np.bincount(group_of_row, minlength=groups)
-        self.starts = np.concatenate([[0], np.cumsum(self.counts)[:-1]])
-
-    def draw(self, groups: Rows, size: int, rng: np.random.Generator) -> Rows:
-        """Draw rows of each group with replacement, (group, row)."""
-        within = (rng.random((len(groups), size)) * self.counts[groups, None]).astype(np.int64)
-        return self.order[self.starts[groups, None] + within]
-
-
 class TableSampler:
     """Draws from the rows of a table; values are equally likely."""
 
@@ -89,7 +75,7 @@ class TableSampler:
         self.names = factors.names
         self.labels = factors.labels
         self.groups = [
-            RowGroups(column, size)
+            RowGroups.of(column, size)
             for column, size in zip(factors.labels.T, factors.sizes, strict=True)
         ]
         self.usable = [np.flatnonzero(groups.counts >= fewest) for groups in self.groups]
@@ -119,7 +105,9 @@ class TableSampler:
     def apart(self, factor: int, batches: int, size: int, rng: np.random.Generator) -> Rows:
         """Draw each batch with replacement from rows that share all other factors."""
         if factor not in self.others:
-            self.others[factor] = RowGroups(_combinations(np.delete(self.labels, factor, axis=1)))
+            self.others[factor] = RowGroups.of(
+                _combinations(np.delete(self.labels, factor, axis=1))
+            )
         groups = self.others[factor]
         usable = np.flatnonzero(groups.counts >= 2)
         if len(usable) == 0:
@@ -136,7 +124,8 @@ class TableSampler:
         large = np.bincount(others) >= size
         rows = np.flatnonzero(large[others])
         combination = (np.cumsum(large) - 1)[others[rows]]
-        cells = RowGroups(combination * size + self.labels[rows, factor], int(large.sum()) * size)
+        groups = combination * size + self.labels[rows, factor]
+        cells = RowGroups.of(groups, int(large.sum()) * size)
         whole = np.flatnonzero((cells.counts.reshape(-1, size) > 0).all(axis=1))
         if len(whole) == 0:
             raise DataError(

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.errors import DataError
+from unweave.process import usable_cores
 from unweave.tables import is_constant
 
 EXACT_ROWS = 2_000
@@ -78,16 +79,15 @@ def each_column(fit: Callable[[int], Boosted], sizes: Sequence[int]) -> list[Boo
     many classes start first, because they take longest.
     """
     longest_first = sorted(range(len(sizes)), key=lambda index: -sizes[index])
-    with ThreadPoolExecutor(min(usable_cores(), len(sizes))) as pool:
+    with ThreadPoolExecutor(min(_threads(), len(sizes))) as pool:
         fitted = dict(zip(longest_first, pool.map(fit, longest_first), strict=True))
     return [fitted[index] for index in range(len(sizes))]
 
 
-def usable_cores() -> int:
-    """Count the cores this process may use, or OMP_NUM_THREADS if that is fewer."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+def _threads() -> int:
+    """Return the cores this process may use, or OMP_NUM_THREADS if that is fewer."""
     wished = os.environ.get("OMP_NUM_THREADS", "")
-    return max(min(cores or 1, int(wished) if wished.isdigit() else 64), 1)
+    return max(min(usable_cores(), int(wished) if wished.isdigit() else 64), 1)
 
 
 def boost(
