@@ -60,7 +60,9 @@ def test_calibrated_has_the_gradient_of_a_learnt_deviation(case):
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    assert float(log_scale.detach().exp()) == pytest.approx(float(error.square().mean().sqrt()), rel=1e-3)
+    assert float(log_scale.detach().exp()) == pytest.approx(
+        float(error.square().mean().sqrt()), rel=1e-3
+    )
     gradients = []
     for likelihood, scale in (("calibrated", 0.1), ("gaussian", float(log_scale.detach().exp()))):
         leaf = output.clone().requires_grad_()
