@@ -46,6 +46,7 @@ from unweave.runs.run import Run
 from unweave.settings.optimizers import Adam
 from unweave.settings.schedules import Schedule, constant
 from unweave.training import loop
+from unweave.training.game import Game
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 MEASUREMENTS = 6
@@ -189,17 +190,15 @@ def measure(
         devices.place(nets, device)
         if learnt is not None:
             grow(learnt, nets)
-        players = config.method.players
-        optimizers = {key: loop.PlayerOptimizer(player, nets) for key, player in players.items()}
+        game = Game(config, data.summary, nets)
         run = Run(config, data.summary, nets, step=0, data=data)
         entered = step
         parts = MEASUREMENTS // len(stages)
         for part in range(index * parts + 1, (index + 1) * parts + 1):
             began = processor_seconds(threads)
             while spent + processor_seconds(threads) - began < seconds * part / MEASUREMENTS:
-                for turn in loop.step_turns(run, data, device, step):
-                    # Each stage warms up anew.
-                    optimizers[turn.player].lower(turn.loss, step - entered)
+                for move in loop.moves_of_step(config, nets, data, device, step):
+                    game.play(move, step - entered)  # each stage warms up anew
                 step += 1
             spent += processor_seconds(threads) - began
             yield {

@@ -58,7 +58,10 @@ if TYPE_CHECKING:
     from unweave.runs.run import Run as Run
     from unweave.runs.run import load as load
     from unweave.runs.wrapped import wrap as wrap
+    from unweave.settings.optimizers import SGD as SGD
+    from unweave.settings.optimizers import Adagrad as Adagrad
     from unweave.settings.optimizers import Adam as Adam
+    from unweave.settings.optimizers import RMSProp as RMSProp
     from unweave.settings.schedules import Schedule as Schedule
     from unweave.settings.schedules import constant as constant
     from unweave.studies import Study as Study
@@ -70,11 +73,14 @@ if TYPE_CHECKING:
 # Where each public name lives; imported on first use, so that `import unweave`
 # and `unweave --help` need not wait for torch.
 _PLACES = {
+    "Adagrad": "settings.optimizers",
     "Adam": "settings.optimizers",
     "DataOptions": "data",
     "FactorImages": "data",
     "Machine": "runs.config",
+    "RMSProp": "settings.optimizers",
     "Run": "runs.run",
+    "SGD": "settings.optimizers",
     "Schedule": "settings.schedules",
     "Study": "studies",
     "add_plugin": "catalog",

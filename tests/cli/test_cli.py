@@ -47,6 +47,7 @@ def test_every_verb_explains_itself(verb, capsys):
     code, out, err = say([verb, "--help"], capsys)
     assert code == 0
     assert "usage" in out
+    assert "--plugin FILE.py" in out
     assert "Traceback" not in out + err
 
 
@@ -60,6 +61,7 @@ def test_every_verb_explains_itself(verb, capsys):
         ("train vae --data no/such/folder", "no such file or folder"),
         ("train vae --data toy_xys --architecture conv6", "'conv64'"),
         ("train vae --data toy_xys --steps 0", "steps must be 1 or more"),
+        ("train vae --data toy_xys --method.optimizer sdg", "'sgd'"),
         ("train vae --data toy_xys --device cuda", "not available"),
         ("list metric", "'metrics'"),
         ("evaluate", "score what?"),
@@ -84,6 +86,19 @@ def test_a_mistyped_flag_names_the_nearest(capsys):
     code, _, err = say("train beta_vae --data toy_xys --method.bta 4", capsys)
     assert code == 2
     assert "--method.beta" in err
+
+
+def test_the_flags_of_an_optimizer_are_those_of_the_chosen_one(capsys):
+    code, out, _ = say("train factor_vae --help", capsys)
+    assert code == 0
+    assert "--method.discriminator-optimizer NAME chooses among adam, sgd" in " ".join(out.split())
+    assert "--method.optimizer.betas" in out
+    assert "--method.optimizer.momentum" not in out
+    code, out, _ = say("train factor_vae --method.optimizer=sgd --help", capsys)
+    assert code == 0
+    assert "--method.optimizer.betas" not in out
+    assert "--method.optimizer.momentum" in out
+    assert "--method.discriminator-optimizer.betas" in out
 
 
 @pytest.mark.parametrize("kind", ["methods", "data", "metrics", "architectures"])

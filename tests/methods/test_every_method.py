@@ -14,10 +14,12 @@ from unweave import catalog, devices, views, workflows
 from unweave.cli._output import paper_of
 from unweave.errors import ConfigError
 from unweave.evaluation.encode import encode_run
-from unweave.methods import method_named
+from unweave.methods import method_named, turns_of
 from unweave.runs.config import Machine, from_json, to_json
 from unweave.runs.run import Run, load
+from unweave.settings.schedules import Schedule
 from unweave.training import loop
+from unweave.training.game import Game
 
 LEARNING = [name for name, kind in CLASSES.items() if kind().players]
 BASELINES = [name for name in METHODS if name not in LEARNING]
@@ -32,8 +34,11 @@ def set_up(name: str, toy):
     config = config_for(name, method=small(name).settled(STEPS, toy))
     nets = loop.make_networks(config, toy)
     devices.place(nets, CPU)
-    optimizers = {k: loop.PlayerOptimizer(p, nets) for k, p in config.method.players.items()}
-    return Run(config, toy.summary, nets, step=0, data=toy), optimizers
+    return Run(config, toy.summary, nets, step=0, data=toy), Game(config, toy.summary, nets)
+
+
+def moves(run: Run, toy, step: int):
+    return loop.moves_of_step(run.config, run.nets, toy, CPU, step)
 
 
 def changed(before, after) -> set[str]:
@@ -59,14 +64,16 @@ def quiet() -> Machine:
 
 @pytest.mark.parametrize("name", LEARNING)
 def test_each_turn_moves_exactly_its_players_networks(name, toy):
-    run, optimizers = set_up(name, toy)
+    run, game = set_up(name, toy)
     players_seen = set()
     for step in range(STEPS):
-        for turn in loop.step_turns(run, toy, CPU, step):
+        for move in moves(run, toy, step):
             before = copy.deepcopy(run.nets)
-            optimizers[turn.player].lower(turn.loss, step)
-            assert changed(before, run.nets) == set(run.config.method.players[turn.player].owns)
-            players_seen.add(turn.player)
+            game.play(move, step)
+            movers = {turn.player for turn in turns_of(move)} or {move.player}
+            owned = {network for player in movers for network in game.players[player].owns}
+            assert changed(before, run.nets) == owned
+            players_seen |= movers
     assert players_seen == set(run.config.method.players)
 
 
@@ -81,13 +88,13 @@ def test_codes_pass_gradients_on_so_that_labels_could_guide_them(name, toy):
 
 @pytest.mark.parametrize("name", LEARNING)
 def test_terms_are_finite_scalars(name, toy):
-    run, optimizers = set_up(name, toy)
+    run, game = set_up(name, toy)
     for step in range(3):
-        for turn in loop.step_turns(run, toy, CPU, step):
-            for term in (turn.loss.total, *turn.loss.terms.values()):
-                assert term.shape == ()
-                assert torch.isfinite(term)
-            optimizers[turn.player].lower(turn.loss, step)
+        for move in moves(run, toy, step):
+            for turn in game.play(move, step):
+                for term in (turn.loss.total, *turn.loss.terms.values()):
+                    assert term.shape == ()
+                    assert torch.isfinite(term)
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -260,6 +267,31 @@ def test_a_method_trains_on_color_images_of_odd_size(name, quiet, tmp_path):
     assert codes.shape == (2, run.latent_dim)
     if name in DECODING:
         assert run.decode(codes).shape == (2, 3, 20, 27)
+
+
+def weights_of(name: str) -> list[str]:
+    """List the settings of a method that weigh a term of its loss."""
+    words = ("beta", "gamma", "alpha", "lambda", "weight", "decay", "capacity")
+    numbers = (Schedule, Schedule | None, float)
+    return [
+        field.name
+        for field in dataclasses.fields(CLASSES[name])
+        if field.type in numbers and any(word in field.name for word in words)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "weight"), [(name, weight) for name in METHODS for weight in weights_of(name)]
+)
+def test_a_negative_weight_is_refused(name, weight):
+    method = CLASSES[name]
+    if method.__name__ == "InfoVAE" and weight == "alpha":
+        return  # it weighs the KL by 1 - alpha: see test_info_vae.py
+    fields = {field.name: field.type for field in dataclasses.fields(method)}
+    values = [-1.0] if fields[weight] is float else [-1.0, "4:-1:10", "-1:4:10"]
+    for value in values:
+        with pytest.raises(ConfigError, match=f"^{weight} must be 0 or more, found -?[0-9.:-]+$"):
+            method(**{weight: value})
 
 
 def test_unknown_method_names_the_nearest():

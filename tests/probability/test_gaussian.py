@@ -43,3 +43,16 @@ def test_wild_outputs_stay_finite():
     q = DiagonalGaussian.from_outputs(torch.tensor([[0.0, 0.0, 1e4, -1e4]]))
     assert torch.isfinite(q.kl_to_prior()).all()
     assert torch.isfinite(q.variance).all()
+
+
+def test_log_variances_are_free_within_bounds_and_can_come_back_from_beyond():
+    logvar = torch.tensor([[-1e3, -20.5, -20.0, -3.25, 0.0, 10.0, 11.0, 1e3]], requires_grad=True)
+    q = DiagonalGaussian.from_outputs(torch.cat([torch.zeros(1, 8), logvar], dim=1))
+    assert torch.equal(q.logvar, logvar.clamp(-20, 10))
+    q.kl_to_prior().sum().backward(retain_graph=True)
+    gradient = logvar.grad[0]
+    assert (gradient[[0, 1]] == -0.5 * (1 - torch.tensor(-20.0).exp())).all(), "it must grow"
+    assert (gradient[[6, 7]] > 1e4).all(), "it must fall"
+    logvar.grad = None
+    (-q.logvar).sum().backward()
+    assert logvar.grad[0].tolist() == [-1, -1, -1, -1, -1, -1, 0, 0], "none may go on outwards"

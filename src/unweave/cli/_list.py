@@ -6,7 +6,7 @@ from rich.table import Table
 
 from unweave import catalog
 from unweave.cli import _output
-from unweave.cli._parse import take_name
+from unweave.cli._parse import PLUGIN, take_name
 from unweave.errors import UnweaveError
 
 KINDS = ("methods", "data", "metrics", "architectures", "runs")
@@ -16,7 +16,7 @@ PACKAGES = {"data": "unweave.data", "metrics": "unweave.metrics"}
 def run(words: list[str]) -> int:
     what = take_name(words, KINDS, "list", "unweave list " + "|".join(KINDS))
     if what is None:
-        _output.say("usage: unweave list " + "|".join(KINDS) + " [FOLDER of runs]")
+        _output.say("usage: unweave list " + "|".join(KINDS) + " [FOLDER of runs]\n\n" + PLUGIN)
     elif what == "methods":
         _output.say_methods()
     elif what == "runs":

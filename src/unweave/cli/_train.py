@@ -7,7 +7,7 @@ import tyro
 
 from unweave import catalog
 from unweave.cli import _output
-from unweave.cli._parse import parse, take_name, take_option
+from unweave.cli._parse import PLUGIN, parse, take_choices, take_name, take_option
 from unweave.data import DataOptions, load_data
 from unweave.methods import Method, is_in_file, method_named, name_in_file
 from unweave.networks import architecture_named
@@ -49,20 +49,25 @@ def run(words: list[str]) -> int:
     name = take_name(words, catalog.names("unweave.methods"), "method", USAGE)
     if name is None:
         _output.say(f"usage: {USAGE} [flags]\n\n`unweave train METHOD --help` explains its flags.")
+        _output.say(PLUGIN)
         _output.say_methods()
         return 0
     method = method_named(name)
     chosen = take_option(words, "--architecture")
-    parts = [catalog.documented("unweave.methods", part, "method") for part in name.split("+")]
-    description = "\n\n".join((part.__doc__ or "").strip() for part in parts)
+    entries = [catalog.documented("unweave.methods", part, "method") for part in name.split("+")]
+    description = "\n\n".join((entry.__doc__ or "").strip() for entry in entries)
+    usual, told = take_choices(words, method, "method")
+    parts: dict[str, Any] = {"method": usual}
     kind: Any = WithMethod[method]  # type: ignore[valid-type]
     if chosen is not None:
         architecture = architecture_named(chosen)
+        parts["architecture"] = architecture()
         kind = WithArchitecture[method, architecture]  # type: ignore[valid-type]
     else:
         known = ", ".join(catalog.names("unweave.networks"))
-        description += f"\n\n--architecture NAME chooses the networks: {known}."
-    flags = parse(kind, words, f"train {name}", description)
+        told.append(f"--architecture NAME chooses the networks: {known}.")
+    description = "\n\n".join([description, *told])
+    flags = parse(kind, words, f"train {name}", description, kind(data=tyro.MISSING, **parts))
     config = Train(
         method=flags.method,
         architecture=getattr(flags, "architecture", None),

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from unweave import catalog
+from unweave.data._apart import DataParts, put_together, take_apart
 from unweave.data._dataset import Column, DataSummary, FactorImages
 from unweave.data._drawing import draw_by_weights, draw_evenly
 from unweave.data._factor import Factor
@@ -20,6 +21,7 @@ __all__ = [
     "ID_COLUMNS",
     "Column",
     "DataOptions",
+    "DataParts",
     "DataSummary",
     "Factor",
     "FactorImages",
@@ -30,7 +32,9 @@ __all__ = [
     "image_from_bytes",
     "known_places",
     "load_data",
+    "put_together",
     "set_name",
+    "take_apart",
 ]
 
 

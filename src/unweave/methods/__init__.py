@@ -4,7 +4,8 @@ from unweave import catalog
 from unweave.errors import ConfigError
 from unweave.methods._code import Code, CodeSource, Part, Unit
 from unweave.methods._gaussian_vae import GaussianAutoencoder, GaussianVAE
-from unweave.methods._method import Loss, Method, Player, Turn
+from unweave.methods._method import Method
+from unweave.methods._play import Loss, Move, Player, Restart, Turn, turns_of
 
 __all__ = [
     "Code",
@@ -13,14 +14,17 @@ __all__ = [
     "GaussianVAE",
     "Loss",
     "Method",
+    "Move",
     "Part",
     "Player",
+    "Restart",
     "Turn",
     "Unit",
     "is_in_file",
     "method_named",
     "name_in_file",
     "summary_of",
+    "turns_of",
 ]
 
 

@@ -5,7 +5,8 @@ Autoencoders", AAAI 2019, arXiv:1706.02262. Equation (6), negated:
 
     E[-log p(x|z)] + (1 - α) KL(q(z|x) ‖ p(z)) + (α + λ - 1) Div(q(z) ‖ p(z))
 
-    mmd           MMD² of codes and samples of the prior, by an RBF or IMQ kernel
+    mmd           MMD² of codes and samples of the prior, by an RBF or IMQ kernel; the RBF
+                  kernel is exp(-‖a - b‖² / h), h = `kernel_width`
     stein         the direction of Stein variational gradient descent
     adversarial   -E log D(z), D trained to tell samples of the prior from codes
 
@@ -28,7 +29,7 @@ from unweave.methods._method import Loss, Player, Turn
 from unweave.networks import Architecture, Networks, code_discriminator
 from unweave.probability.adversarial import discriminator_loss, fooling_loss
 from unweave.probability.divergence import mmd_imq, mmd_rbf, stein_surrogate
-from unweave.settings.optimizers import Adam
+from unweave.settings.optimizers import Adam, Optimizer
 from unweave.tensors import Latents, Scalar
 
 
@@ -43,17 +44,29 @@ class InfoVAE(GaussianAutoencoder):
     """How codes are compared with the prior. Paper: all three."""
     kernel: Literal["rbf", "imq"] = "rbf"
     """Kernel of mmd. Paper: rbf; imq has heavier tails, which reach far codes."""
+    kernel_width: float | None = None
+    """h of the rbf kernel; by default latent_dim, about half of what two samples of the prior
+    are apart. The authors' code: latent_dim², with which MMD² is many times smaller, and λ must
+    be as many times larger."""
     discriminator_width: int = 1000
     """Units of each hidden layer of the discriminator (adversarial)."""
     discriminator_depth: int = 2
     """Hidden layers of the discriminator (adversarial)."""
-    discriminator_optimizer: Adam = Adam(1e-4, betas=(0.5, 0.9))
+    discriminator_optimizer: Optimizer = Adam(1e-4, betas=(0.5, 0.9))
     """How the discriminator is updated (adversarial)."""
 
     main_knob = "lambda_prior"
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.refuse_negative("lambda_prior")
+        if self.alpha > 1:
+            raise ConfigError(
+                f"alpha must be 1 or less, so that the KL has no negative weight; "
+                f"found {self.alpha}"
+            )
+        if self.kernel_width is not None and self.kernel_width <= 0:
+            raise ConfigError(f"kernel_width must be above 0, found {self.kernel_width}")
         if self.alpha + self.lambda_prior < 1:
             raise ConfigError(
                 f"alpha + lambda_prior must be 1 or more, so that codes are drawn to the prior; "
@@ -81,7 +94,9 @@ class InfoVAE(GaussianAutoencoder):
             return fooling_loss(nets.discriminator(z))
         if self.divergence == "stein":
             return stein_surrogate(z)
-        return (mmd_rbf if self.kernel == "rbf" else mmd_imq)(z, torch.randn_like(z))
+        if self.kernel == "rbf":
+            return mmd_rbf(z, torch.randn_like(z), self.kernel_width)
+        return mmd_imq(z, torch.randn_like(z))
 
     def turns(self, nets: Networks, batch: Batch, step: int) -> Iterator[Turn]:
         q = self.posterior(nets, batch.images)

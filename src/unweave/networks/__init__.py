@@ -7,8 +7,10 @@ from unweave.networks._class_generator import ClassGenerator, squared_distance, 
 from unweave.networks._conditional import ConditionalEncoder
 from unweave.networks._discriminator import code_discriminator
 from unweave.networks._ladder import BottomUp, TopDown
+from unweave.networks._layers import plain_layers
 from unweave.networks._networks import Architecture, GaussianEncoder, ImageShape, Networks
 from unweave.networks._normalized import LEAK, batch_normalized, spectrally_normalized
+from unweave.networks._statistics import still_statistics
 
 __all__ = [
     "LEAK",
@@ -24,8 +26,10 @@ __all__ = [
     "architecture_named",
     "batch_normalized",
     "code_discriminator",
+    "plain_layers",
     "spectrally_normalized",
     "squared_distance",
+    "still_statistics",
     "table",
 ]
 

@@ -89,11 +89,16 @@ class StochasticLayer(nn.Module):
 
 
 class BottomUp(nn.Module):
-    """The encoder: one activation for each size, finest last."""
+    """The encoder: one activation for each size, finest last.
 
-    def __init__(self, image_shape: ImageShape, width: int):
+    Maps shrink by averaging. An average over the whole map no longer says where a thing is;
+    with `learnt_top` the last step, to one pixel, has a weight for each pixel instead.
+    """
+
+    def __init__(self, image_shape: ImageShape, width: int, *, learnt_top: bool = False):
         super().__init__()
         sizes = ladder_sizes(image_shape)
+        self.to_top = nn.Conv2d(width, width, sizes[1]) if learnt_top else None
         self.stem = finer_to_coarser(ConvAny(channels=(width,)).stages(image_shape)[0])
         self.sizes = sizes[::-1]
         self.blocks = nn.ModuleList([Block(width, width, width, size) for size in self.sizes])
@@ -102,7 +107,10 @@ class BottomUp(nn.Module):
         state = self.stem(images)
         activations = []
         for size, block in zip(self.sizes, self.blocks, strict=True):
-            state = adaptive_avg_pool2d(state, size)
+            if self.to_top is not None and size == (1, 1):
+                state = self.to_top(state)
+            else:
+                state = adaptive_avg_pool2d(state, size)
             state = state + block(state)
             activations.append(state)
         return activations[::-1]

@@ -42,6 +42,9 @@ def _changes(settings: Any, default: Any, prefix: str) -> list[str]:
         if value == usual:
             continue
         if _is_settings(value) and _is_settings(usual):
+            if type(value) is not type(usual):
+                words += _flag_of(prefix, field.name, type(value).__name__.lower())
+                usual = type(value)()
             words += _changes(value, usual, f"{prefix}{field.name}.")
         else:
             words += _flag_of(prefix, field.name, value)

@@ -22,7 +22,7 @@ LARGEST_ANIMATION = 1_200_000  # bytes
 LARGEST_TRAINING = 800_000
 
 
-def run_sections(run: Model, *, full: bool = True) -> Html:
+def sections(run: Model, *, full: bool = True) -> Html:
     """Return the parts of a run's report; not `full`, only warnings, traversals and scores."""
     codes, missing = _codes(run)
     parts = [_warnings(run, codes, missing), _scores(run)]
@@ -42,15 +42,15 @@ def run_sections(run: Model, *, full: bool = True) -> Html:
     return join(parts)
 
 
-def headline(model: Model) -> Html:
+def headline(model: Model, level: int = 1) -> Html:
     """Return a run's name and what it is in a sentence."""
     if not isinstance(model, Run):
         words = f"a model of your own on {model.data.name}, {model.latent_dim} latents"
-        return join(tag("h1", model.name), tag("p", words))
+        return join(tag(f"h{level}", model.name), tag("p", words))
     method = catalog.name_of(model.config.method)
     state = "in memory" if model.folder is None else model.folder.status()["state"]
     return join(
-        tag("h1", model.name),
+        tag(f"h{level}", model.name),
         tag("p", summary_of(model.config.method), class_="note"),
         tag(
             "p",
@@ -321,6 +321,7 @@ def _repeat(run: Run) -> Html:
         versions = content.get("versions")
         if isinstance(versions, dict):
             lines = [[str(name), str(number)] for name, number in versions.items()]
+        lines += [[f"{p.word} {p.name}", f"plugin {p.origin}"] for p in run.folder.used_plugins()]
         created = content.get("created")
         if created:
             lines.append(["started", str(created)])

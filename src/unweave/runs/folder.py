@@ -1,6 +1,7 @@
 """A run is a folder of plain files; this module alone knows their names.
 
 config.json              settings and versions
+machine.json             what decides the last bits: threads, device, versions
 status.json              running | interrupted | failed | done, with the message
 record.jsonl             loss terms by step; diagnostics at evaluations
 checkpoint.safetensors   networks, optimizers and step (and .previous)
@@ -20,6 +21,7 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from torch import Tensor
@@ -34,6 +36,8 @@ from unweave.runs import plugins
 from unweave.runs.config import Train
 
 FORMAT = 1
+NETWORKS, AVERAGES = "networks.", "averages/"
+"""How names of weights begin in checkpoints, and those of their running averages anywhere."""
 LONGEST_NAME = 60  # characters that still fit beside a picture
 
 
@@ -43,6 +47,7 @@ class RunFolder:
     def __init__(self, path: str | Path):
         self.path = Path(path)
         self.config_file = self.path / "config.json"
+        self.machine_file = self.path / "machine.json"
         self.status_file = self.path / "status.json"
         self.record_file = self.path / "record.jsonl"
         self.checkpoint_file = self.path / "checkpoint.safetensors"
@@ -97,7 +102,7 @@ class RunFolder:
         shape = content.get("image_shape")
         if not (isinstance(shape, list) and len(shape) == 3 and all(type(n) is int for n in shape)):
             raise DataError(f"{self.config_file}: expected image_shape of 3 numbers, found {shape}")
-        plugins.check(self._plugins(content), self.path)
+        plugins.check(plugins.from_json(content.get("plugins", []), self.config_file), self.path)
         config = settings_of_run.from_json(content.get("settings"))
         rows, sizes = content.get("rows", 0), content.get("column_sizes", {})
         if type(rows) is not int or not isinstance(sizes, dict):
@@ -106,11 +111,24 @@ class RunFolder:
 
     def open_data(self, config: Train) -> FactorImages:
         """Open the data set of the run; if it is a plugin's that is missing, say how to get it."""
-        used = self._plugins(read_json(self.config_file)) if self.exists() else []
-        return plugins.open_data(config, used, self.path)
+        return plugins.open_data(config, self.used_plugins(), self.path)
 
-    def _plugins(self, content: Any) -> list[plugins.Used]:
+    def used_plugins(self) -> list[plugins.Used]:
+        """Return the plugins that the run was made with."""
+        content = read_json(self.config_file) if self.exists() else {}
         return plugins.from_json(content.get("plugins", []), self.config_file)
+
+    def machine(self) -> dict[str, Any]:
+        """Return what decided the last bits so far; nothing of runs that did not note it."""
+        if not self.machine_file.is_file():
+            return {}
+        content = read_json(self.machine_file)
+        if not isinstance(content, dict):
+            raise DataError(f"{self.machine_file}: expected facts by name, found {content!r}")
+        return content
+
+    def write_machine(self, facts: Mapping[str, Any]) -> None:
+        write_atomically(self.machine_file, json.dumps(dict(facts), indent=1) + "\n")
 
     def status(self) -> dict[str, Any]:
         """Return the state and what belongs to it."""
@@ -169,19 +187,26 @@ class RunFolder:
         text = json.dumps(content, indent=1, ensure_ascii=False)
         write_atomically(self.latent_names_file, text + "\n")
 
-    def save_networks(self, nets: Networks, step: int) -> None:
-        content = tensor_files.to_bytes(nets.state_dict(), {"step": step})
+    def save_networks(
+        self, nets: Networks, step: int, averages: Mapping[str, Tensor] = MappingProxyType({})
+    ) -> None:
+        """Write the weights as they were trained, and the running averages there are of them."""
+        named = {f"{AVERAGES}{name}": tensor for name, tensor in averages.items()}
+        content = tensor_files.to_bytes(nets.state_dict() | named, {"step": step})
         write_atomically(self.networks_file, content)
 
     def trained_tensors(self) -> tuple[dict[str, Tensor], int]:
-        """Return the newest weights and their step: of the end, or of the last checkpoint."""
+        """Return the newest weights and their step: of the end, or of the last checkpoint.
+
+        Where there is a running average of a weight, it is returned instead.
+        """
         if self.networks_file.is_file():
             tensors, facts = tensor_files.read(self.networks_file)
-            return tensors, facts["step"]
-        tensors, facts = self.read_checkpoint()
-        prefix = "networks."
-        weights = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-        return weights, facts["step"]
+            weights = {k: v for k, v in tensors.items() if not k.startswith(AVERAGES)}
+        else:
+            tensors, facts = self.read_checkpoint()
+            weights = part_of(tensors, NETWORKS)
+        return weights | part_of(tensors, AVERAGES), facts["step"]
 
     def has_checkpoint(self) -> bool:
         return self.checkpoint_file.is_file() or self.previous_checkpoint_file.is_file()
@@ -202,6 +227,11 @@ class RunFolder:
             return tensors, facts
         reason = "; ".join(problems) if problems else "it has no checkpoint"
         raise DataError(f"{self.path} has no networks to load: {reason}")
+
+
+def part_of(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """Return the tensors whose names begin so, by the rest of their names."""
+    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
 
 
 def checked_latent_name(name: Any) -> str:
