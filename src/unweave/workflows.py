@@ -36,6 +36,7 @@ def train(
     architecture: Architecture | str | None = None,
     validation: float = 0.0,
     precision: Precision = "float32",
+    silence: float = 0.0,
     data_options: DataOptions = DataOptions(),
     machine: Machine = Machine(),
     evaluate: bool = True,
@@ -66,6 +67,7 @@ def train(
         seed=seed,
         validation=validation,
         precision=precision,
+        silence=silence,
     )
     if isinstance(data, FactorImages):
         opened = data.arranged(data_options.split, data_options.correlate)
@@ -155,6 +157,7 @@ def evaluate(
             encoded.factors if encoded.factor_names else None,
             metrics,
             posterior=encoded.posterior,
+            prior=run.code_prior.name,
             factor_names=encoded.factor_names or None,
             **how,
         )

@@ -99,5 +99,9 @@ def say_run(run: Any) -> None:
     """Print the scores of a run and where its files are."""
     if run.scores:
         say_scores(run.scores)
+    silenced = run.folder.silenced() if run.folder else None
+    if silenced and silenced["latents"]:
+        named = ", ".join(f"z{latent}" for latent in silenced["latents"])
+        say(f"silenced:   {named}, which carry nothing; undo: unweave silence {run.path} --undo")
     say(f"run folder: {run.path}")
     say(f"pictures:   {run.path / 'figures'}")

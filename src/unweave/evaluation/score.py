@@ -16,6 +16,7 @@ from scipy.stats import t as student
 
 from unweave import catalog
 from unweave.catalog import check_name, suggestion
+from unweave.code_prior import PriorName
 from unweave.errors import ConfigError, DataError
 from unweave.metrics import Score, _protocol
 from unweave.metrics._sampling import Encoder, Grid, encode_rows
@@ -103,6 +104,7 @@ def score(
     protocol: str | Mapping[str, str] | None = None,
     seeds: int = 1,
     posterior: tuple[Any, Any] | None = None,
+    prior: PriorName = "gaussian",
     factor_names: Sequence[str] | None = None,
     continuous: Continuous = None,
 ) -> Scores:
@@ -111,8 +113,9 @@ def score(
     `metrics` is "default", "all", or names; without `factors` (None) the default is
     what can be said of codes alone. `protocol` is one name for every
     metric that knows it, or a name per metric. `posterior` holds the means and
-    log-variances of a Gaussian encoder for the metrics that need them. With
-    several seeds a score is a mean, with a 95 % interval in its details.
+    log-variances of a Gaussian encoder for the metrics that need them, and `prior`
+    says what they were drawn towards. With several seeds a score is a mean, with a
+    95 % interval in its details.
     """
     check_name(preset, PRESETS, "preset")
     if seeds < 1:
@@ -126,7 +129,7 @@ def score(
     if factors is not None:
         known = factor_table(factors, continuous=continuous, names=factor_names)
         check_same_rows(table, known)
-    tables = _Tables(table, known, posterior)
+    tables = _Tables(table, known, posterior, prior)
     result = Scores()
     for name in chosen:
         try:
@@ -214,6 +217,7 @@ class _Tables:
     codes: NDArray[Any]
     factors: FactorTable | None
     posterior: tuple[Any, Any] | None
+    prior: PriorName
 
 
 def _module(name: str) -> ModuleType:
@@ -253,6 +257,8 @@ def _once(name: str, tables: _Tables, preset: Preset, protocol: str | None, seed
     options = _sizes(function, preset, protocol)
     if protocol is not None:
         options["protocol"] = protocol
+    if "prior" in inspect.signature(function).parameters:
+        options["prior"] = tables.prior
     if module.NEEDS == _protocol.SEVERAL_MODELS:
         raise DataError(f"{name} compares several models; call unweave.metrics.{name} with them.")
     rows = _rows(len(tables.codes), preset, "test_rows" in options, seed)

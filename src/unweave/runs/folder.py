@@ -6,6 +6,7 @@ status.json              running | interrupted | failed | done, with the message
 record.jsonl             loss terms by step; diagnostics at evaluations
 checkpoint.safetensors   networks, optimizers and step (and .previous)
 networks.safetensors     the trained networks
+silenced.json            which latents were silenced, and networks.unsilenced.safetensors
 scores.json              metrics
 scores.PART.json         metrics on a part of the data: train, held_out, correlated, inverse
 plugins/                 files of plugins that were given by path, for people to read
@@ -53,6 +54,8 @@ class RunFolder:
         self.checkpoint_file = self.path / "checkpoint.safetensors"
         self.previous_checkpoint_file = self.path / "checkpoint.previous.safetensors"
         self.networks_file = self.path / "networks.safetensors"
+        self.silenced_file = self.path / "silenced.json"
+        self.unsilenced_file = self.path / "networks.unsilenced.safetensors"
         self.scores_file = self.path / "scores.json"
         self.latent_names_file = self.path / "latent_names.json"
         self.figures = self.path / "figures"
@@ -190,10 +193,32 @@ class RunFolder:
     def save_networks(
         self, nets: Networks, step: int, averages: Mapping[str, Tensor] = MappingProxyType({})
     ) -> None:
-        """Write the weights as they were trained, and the running averages there are of them."""
+        """Write the weights as they were trained, and the running averages there are of them.
+
+        What was silenced in earlier ones is forgotten.
+        """
         named = {f"{AVERAGES}{name}": tensor for name, tensor in averages.items()}
         content = tensor_files.to_bytes(nets.state_dict() | named, {"step": step})
         write_atomically(self.networks_file, content)
+        self.silenced_file.unlink(missing_ok=True)
+        self.unsilenced_file.unlink(missing_ok=True)
+
+    def silenced(self) -> dict[str, Any] | None:
+        """Return which latents were silenced and why, or None if nobody asked for it."""
+        return read_json(self.silenced_file) if self.silenced_file.is_file() else None
+
+    def keep_silenced(self, nets: Networks, step: int, facts: dict[str, Any]) -> None:
+        """Write networks with silenced latents; those before are kept beside them."""
+        content = tensor_files.to_bytes(nets.state_dict(), {"step": step})
+        before, _ = tensor_files.read(self.networks_file)
+        write_atomically(self.unsilenced_file, tensor_files.to_bytes(before, {"step": step}))
+        write_atomically(self.silenced_file, json.dumps(facts) + "\n")
+        write_atomically(self.networks_file, content)
+
+    def undo_silenced(self) -> None:
+        """Put the networks back that were there before latents were silenced."""
+        os.replace(self.unsilenced_file, self.networks_file)
+        self.silenced_file.unlink()
 
     def trained_tensors(self) -> tuple[dict[str, Tensor], int]:
         """Return the newest weights and their step: of the end, or of the last checkpoint.
