@@ -17,6 +17,7 @@ docs/results/recipe.md measures each part.
 """
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -62,10 +63,10 @@ class CooledTCVAE(GaussianVAE):
                 f"smoothing and bank must be 0 or more, found {self.smoothing} and {self.bank}"
             )
 
-    def settled(self, steps: int, data: FactorImages) -> "CooledTCVAE":
-        return self.over(steps)
+    def settled(self, steps: int, data: FactorImages) -> Self:
+        return super().settled(steps, data).over(steps)
 
-    def over(self, steps: int) -> "CooledTCVAE":
+    def over(self, steps: int) -> Self:
         """Return the method with the schedules left open fitted to a run of so many steps."""
         half = max(steps // 2, 1)
         return replace(
