@@ -93,7 +93,7 @@ def checks(own: Columns, others: dict[str, Columns]) -> Checks:
 RULE = Rule(
     covers=("i_vae",),
     claim="40 segments of 5 sources mixed by rotation, asinh and rotation, medians of the seeds: "
-    "MCC of codes from points alone > 0.8, and above that of a VAE and of linear ICA by 0.1 or more",
+    "MCC of codes from points alone > 0.8, above that of a VAE and of linear ICA by 0.1 or more",
     method=trained(IVAE(**SETTINGS)),
     saboteurs={
         "one segment for all": lambda seed: trained(IVAE(**SETTINGS), without_segments())(seed),
