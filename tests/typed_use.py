@@ -17,3 +17,8 @@ def the_first_lines_of_the_readme() -> None:
     data = uw.load_data("dsprites")
     run.encode(data.images([0, 1, 2]))
     run.traverse(data.images([0])[0])
+
+
+def a_method_by_its_name() -> None:
+    uw.train("beta_vae", data="dsprites", architecture="conv64", precision="bfloat16")
+    uw.train(uw.BetaVAE(), data="dsprites", precision="float16")  # type: ignore[arg-type]

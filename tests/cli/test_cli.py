@@ -2,6 +2,7 @@
 
 import json
 import runpy
+import shutil
 import subprocess
 import sys
 
@@ -47,6 +48,7 @@ def test_every_verb_explains_itself(verb, capsys):
     code, out, err = say([verb, "--help"], capsys)
     assert code == 0
     assert "usage" in out
+    assert "--plugin FILE.py" in out
     assert "Traceback" not in out + err
 
 
@@ -60,6 +62,7 @@ def test_every_verb_explains_itself(verb, capsys):
         ("train vae --data no/such/folder", "no such file or folder"),
         ("train vae --data toy_xys --architecture conv6", "'conv64'"),
         ("train vae --data toy_xys --steps 0", "steps must be 1 or more"),
+        ("train vae --data toy_xys --method.optimizer sdg", "'sgd'"),
         ("train vae --data toy_xys --device cuda", "not available"),
         ("list metric", "'metrics'"),
         ("evaluate", "score what?"),
@@ -84,6 +87,19 @@ def test_a_mistyped_flag_names_the_nearest(capsys):
     code, _, err = say("train beta_vae --data toy_xys --method.bta 4", capsys)
     assert code == 2
     assert "--method.beta" in err
+
+
+def test_the_flags_of_an_optimizer_are_those_of_the_chosen_one(capsys):
+    code, out, _ = say("train factor_vae --help", capsys)
+    assert code == 0
+    assert "--method.discriminator-optimizer NAME chooses among adam, sgd" in " ".join(out.split())
+    assert "--method.optimizer.betas" in out
+    assert "--method.optimizer.momentum" not in out
+    code, out, _ = say("train factor_vae --method.optimizer=sgd --help", capsys)
+    assert code == 0
+    assert "--method.optimizer.betas" not in out
+    assert "--method.optimizer.momentum" in out
+    assert "--method.discriminator-optimizer.betas" in out
 
 
 @pytest.mark.parametrize("kind", ["methods", "data", "metrics", "architectures"])
@@ -131,14 +147,51 @@ def test_evaluate_tables_of_codes_and_factors(tmp_path, capsys, monkeypatch):
     np.save("codes.npy", factors + 0.01 * rng.normal(size=(600, 2)))
     lines = ["shape,size", *(f"{a},{b}" for a, b in factors)]
     (tmp_path / "factors.csv").write_text("\n".join(lines))
-    words = "evaluate --codes codes.npy --factors factors.csv --metrics mig,modularity --seeds 2"
+    words = "evaluate --codes codes.npy --factors factors.csv --metrics mig,sap,dci --seeds 2"
     code, out, _ = say(words, capsys)
     assert code == 0
     scores = json.loads((tmp_path / "scores.json").read_text())
-    low, high = scores["mig"]["details"]["interval"]
+    low, high = scores["sap"]["details"]["interval"]
     assert f"[{low:.4f}, {high:.4f}]" in out
     assert scores["mig"]["value"] > 0.9
-    assert scores["modularity"]["value"] > 0.9
+    assert scores["mig"]["made"]["rows"] == 600
+    # Nothing in MIG is drawn: an interval without width would pass for certainty.
+    assert "interval" not in scores["mig"]["details"]
+    assert "all 2 seeds gave the same value" in out
+    assert f"C {scores['dci']['parts']['C']:.4f}" in out
+
+
+def test_a_fast_score_says_so_and_overwrites_no_full_one(run_folder, tmp_path, capsys):
+    copy = tmp_path / "run"
+    shutil.copytree(run_folder, copy)
+    before = json.loads((copy / "scores.json").read_text())["mig"]
+    assert before["made"]["preset"] == "full"
+    code, out, _ = say(
+        ["evaluate", str(copy), "--metrics", "mig,dcimig", "--preset", "fast"], capsys
+    )
+    assert code == 0
+    assert "keeps its full scores of mig" in out
+    assert "locatello2019, fast:" in out
+    scores = json.loads((copy / "scores.json").read_text())
+    assert scores["mig"] == before
+    assert scores["dcimig"]["made"]["preset"] == "fast"
+    say(["evaluate", str(copy), "--metrics", "dcimig"], capsys)
+    assert json.loads((copy / "scores.json").read_text())["dcimig"]["made"]["preset"] == "full"
+
+
+def test_fast_scores_of_tables_have_a_file_of_their_own(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    factors = np.random.default_rng(0).integers(0, 4, size=(200, 2))
+    np.save("codes.npy", factors + 0.0)
+    np.save("factors.npy", factors)
+    words = "evaluate --codes codes.npy --factors factors.npy --metrics mig"
+    assert say(words, capsys)[0] == 0
+    full = (tmp_path / "scores.json").read_text()
+    assert say(f"{words} --preset fast", capsys)[0] == 0
+    assert (tmp_path / "scores.json").read_text() == full
+    assert (
+        json.loads((tmp_path / "scores.fast.json").read_text())["mig"]["made"]["preset"] == "fast"
+    )
 
 
 def test_evaluate_any_python_function(tmp_path, capsys, monkeypatch):
@@ -166,6 +219,30 @@ def test_data_shows_itself(tmp_path, capsys):
     assert code == 0
     assert "shape: 3 values: square, disc, cross" in out
     assert Image.open(picture).size[1] > 4 * 64
+
+
+@pytest.mark.parametrize("verb", ["data", "evaluate", "figures", "report", "train beta_vae"])
+def test_images_are_read_by_the_same_flags_in_every_verb(verb, capsys):
+    code, out, _ = say(f"{verb} --help", capsys)
+    assert code == 0
+    for flag in ("--image-size", "--factors", "--bad-images", "--split", "--correlate"):
+        assert flag in out
+
+
+def test_data_says_where_the_originals_are_without_opening_them(capsys):
+    code, out, _ = say("data shapes3d --where", capsys)
+    assert code == 0
+    assert "untested" in out
+    assert "3dshapes.h5  MD5 099a2078d58cec4daad0702c55d06868" in out
+    code, _, err = say("data toy_xys --where", capsys)
+    assert code == 2
+    assert "has no original files" in err
+
+
+def test_data_says_that_a_set_is_a_rendering(capsys):
+    code, out, _ = say("data shapes3d", capsys)
+    assert code == 0
+    assert "rendered here in the manner of 3D Shapes" in out
 
 
 def test_training_on_an_own_folder_of_images(tmp_path, capsys):

@@ -22,7 +22,7 @@ from unweave.methods._method import Loss, Player, Turn
 from unweave.networks import Architecture, Networks, code_discriminator
 from unweave.probability.adversarial import discriminator_loss, fooling_loss
 from unweave.probability.priors import sample_one_hot
-from unweave.settings.optimizers import Adam
+from unweave.settings.optimizers import Adam, Optimizer
 from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Images, Latents, Scalar
 
@@ -49,7 +49,7 @@ class ClusterStyleAutoencoder(Autoencoder):
     """Units of each hidden layer of the discriminators. Paper: 1000."""
     discriminator_depth: int = 2
     """Hidden layers of the discriminators. Paper: 2."""
-    discriminator_optimizer: Adam = Adam(1e-4, betas=(0.5, 0.9))
+    discriminator_optimizer: Optimizer = Adam(1e-4, betas=(0.5, 0.9))
     """How the discriminators are updated. Paper: SGD with momentum; a public port: Adam, 1e-4."""
 
     swaps = True

@@ -34,7 +34,7 @@ from unweave.errors import ConfigError
 from unweave.methods._autoencoder import Autoencoder
 from unweave.methods._method import Loss, Player, Turn
 from unweave.networks import Architecture, Networks
-from unweave.settings.optimizers import Adam
+from unweave.settings.optimizers import Adam, Optimizer
 from unweave.tensors import Images, Latents
 
 
@@ -65,10 +65,10 @@ class QLAE(Autoencoder):
     lambda_commitment: float = 0.01
     """λ_c, weight of keeping the encoder's outputs at values. Paper: 0.01; the authors' fixed
     settings for dSprites: 0.001."""
-    optimizer: Adam = Adam(1e-3, weight_decay=0.1, decay_biases=False, clip_value=1.0)
+    optimizer: Optimizer = Adam(1e-3, weight_decay=0.1, decay_biases=False, clip_value=1.0)
     """How encoder and decoder are updated. Paper: 1e-3, weight decay 0.1 (0.001 on MPI3D)
     of weights but not of biases, gradients of weights cut at 1."""
-    codebook_optimizer: Adam = Adam(1e-3)
+    codebook_optimizer: Optimizer = Adam(1e-3)
     """How the values are updated; they do not decay. Paper: 1e-3, gradients not cut."""
 
     main_knob = "values"

@@ -40,7 +40,7 @@ from unweave.methods._method import Loss, Player, Turn
 from unweave.networks import Architecture, BottomUp, Networks, TopDown
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.probability.likelihood import negative_log_likelihood
-from unweave.settings.optimizers import Adam
+from unweave.settings.optimizers import Adam, Optimizer
 from unweave.tensors import Images, Latents, Scalar
 
 
@@ -72,7 +72,7 @@ class VeryDeepVAE(Autoencoder):
     a single layer has a Gaussian posterior, which some metrics need."""
     temperature: float = 1.0
     """Factor of the prior's deviations when images are drawn. Paper: 0.7 to 1 for pictures."""
-    optimizer: Adam = Adam(
+    optimizer: Optimizer = Adam(
         2e-4,
         betas=(0.9, 0.9),
         weight_decay=0.01,

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from unweave.correlation import correlations
 from unweave.metrics import _protocol
-from unweave.metrics._correlation import correlations
 from unweave.metrics._score import Score
 from unweave.tables import Continuous
 
@@ -39,7 +39,7 @@ def mcc(
     """
     _protocol.choose(protocol, PROTOCOLS, "mcc")
     table, known = _protocol.read(codes, factors, continuous=continuous, metric="mcc")
-    correlation = correlations(table, known.values, ranks=protocol == "klindt2021")
+    correlation = np.abs(correlations(table, known.values, ranks=protocol == "klindt2021"))
     chosen, assigned = linear_sum_assignment(correlation, maximize=True)
     per_factor = np.zeros(correlation.shape[1])
     per_factor[assigned] = correlation[chosen, assigned]
@@ -55,4 +55,5 @@ def mcc(
             "assigned_code": code,
             "correlation": correlation,
         },
+        made=_protocol.made(table, known, seed=seed),
     )

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.correlation import correlations
 from unweave.errors import DataError
 from unweave.metrics import _protocol
-from unweave.metrics._correlation import correlations
 from unweave.metrics._score import Score
 from unweave.tables import code_table, standardize, varying_codes
 
@@ -71,7 +71,11 @@ def udr(
                 agreement[a, b] = _agreement(_strength(scaled[a], scaled[b], protocol))
     models = np.array([np.median(np.delete(agreement[:, b], b)) for b in range(count)])
     return Score(
-        "udr", models.mean(), protocol, {"score_per_model": models, "agreement": agreement}
+        "udr",
+        models.mean(),
+        protocol,
+        {"score_per_model": models, "agreement": agreement},
+        made=_protocol.made(tables[0][chosen], None, seed=seed, models=count),
     )
 
 
@@ -80,7 +84,7 @@ def _strength(a: NDArray[np.float64], b: NDArray[np.float64], protocol: str) -> 
     if a.shape[1] == 0 or b.shape[1] == 0:
         return np.zeros((1, 1))
     if protocol == "spearman":
-        return correlations(a, b, ranks=True)
+        return np.abs(correlations(a, b, ranks=True))
     from sklearn.linear_model import Lasso
 
     return np.abs(np.atleast_2d(Lasso(alpha=0.1).fit(a, b).coef_)).T
