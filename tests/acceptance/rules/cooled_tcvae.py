@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import torch
+
 from rules._measures import evidence, traversals
 from rules._rule import Checks, Columns, Finding, Measure, Rule
 from rules._training import FAST, all_images, train, untrained
-
 from unweave.methods import Method
 from unweave.methods.beta_vae import BetaVAE
 from unweave.methods.cooled_tcvae import CooledTCVAE
