@@ -33,6 +33,7 @@ from unweave.probability.total_correlation import smoothed, total_correlation
 from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Scalar
 
+FALLING = 0.65  # share of a run in which the weights fall
 ON = 0.05  # nats above the least KL; a latent with less is left out of the total correlation
 
 
@@ -41,11 +42,11 @@ class CooledTCVAE(GaussianVAE):
     prior: PriorName = "flat"
     """Distribution p(z) of each latent: gaussian, flat or uniform_like."""
     kl_weight: Schedule | None = None
-    """Weight k of the KL; by default from 150 to 1 over the first half of the run, geometric.
+    """Weight k of the KL; by default from 150 to 1 over the first 65 % of the run, geometric.
     The start should lie just below where all latents stay off: 150 suits dSprites."""
     stagger: Schedule | None = None
     """How much dearer each latent after the second is than the one before it, s; by default
-    from 0.7 to 0.3 over the first half of the run."""
+    from 0.7 to 0.3 over the first 65 % of the run."""
     tc_weight: Schedule = constant(6.0)
     """Least weight β of the total correlation; k while that is more."""
     smoothing: float = 0.4
@@ -65,13 +66,13 @@ class CooledTCVAE(GaussianVAE):
     def settled(self, steps: int, data: FactorImages) -> "CooledTCVAE":
         return self.over(steps)
 
-    def over(self, steps: int) -> "CooledTCVAE":
+    def over(self, steps: int, hottest: float = 150.0) -> "CooledTCVAE":
         """Return the method with the schedules left open fitted to a run of so many steps."""
-        half = max(steps // 2, 1)
+        fall = max(round(FALLING * steps), 1)
         return replace(
             self,
-            kl_weight=self.kl_weight or Schedule(150.0, 1.0, half, curve="geometric"),
-            stagger=self.stagger or Schedule(0.7, 0.3, half),
+            kl_weight=self.kl_weight or Schedule(hottest, 1.0, fall, curve="geometric"),
+            stagger=self.stagger or Schedule(0.7, 0.3, fall),
         )
 
     def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
