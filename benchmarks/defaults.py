@@ -33,7 +33,6 @@ from unweave.files.writing import write_atomically
 from unweave.methods import Method, method_named
 from unweave.metrics import dci, mig
 from unweave.networks.quick64 import Quick64
-from unweave.probability.gaussian import ACTIVE
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
@@ -89,8 +88,8 @@ def figures_of(run: Run, data: FactorImages) -> dict[str, float]:
         figures["dimensions in use"] = float((codes.std(0) > STILL).sum())
     else:
         mean, logvar = posterior
-        kl = 0.5 * (mean**2 + np.exp(logvar) - 1 - logvar).mean(0)
-        figures["dimensions in use"] = float((kl > ACTIVE).sum())
+        kl = run.code_prior.kl(mean, logvar, np.exp(logvar)).mean(0)
+        figures["dimensions in use"] = float(run.code_prior.is_active(kl).sum())
     if run.code.decodes:
         variance = np.square(images - images.mean(0)).sum()
         figures["error"] = float(np.square(run.reconstruct(images) - images).sum() / variance)
