@@ -31,7 +31,7 @@ def nothing_given(monkeypatch):
 @pytest.fixture(scope="module")
 def files(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("plugins")
-    contents = {"mine": METHOD, "rows": METRIC, "stripes": DATA, "narrow": NETWORK}
+    contents = {"mine": METHOD, "row_count": METRIC, "stripes": DATA, "narrow": NETWORK}
     return {name: write(folder, f"{name}.py", text) for name, text in contents.items()}
 
 
@@ -66,7 +66,7 @@ def test_the_folder_keeps_what_is_needed_to_load_the_run_again(trained, files):
 
 def test_every_verb_takes_the_plugin_of_a_run(run, files, capsys):
     given = [word for name in ("mine", "stripes", "narrow") for word in ("--plugin", files[name])]
-    metric = ["--metrics", "mig,rows", "--plugin", files["rows"]]
+    metric = ["--metrics", "mig,row_count", "--plugin", files["row_count"]]
     for words in (
         ["resume", run, "--steps", "5", "--no-evaluation", "--threads", "1"],
         ["evaluate", run, *metric],
@@ -77,10 +77,11 @@ def test_every_verb_takes_the_plugin_of_a_run(run, files, capsys):
         assert main([str(word) for word in [*words, *given]]) == 0, capsys.readouterr().err
         plugins._given.clear()
     scores = json.loads((run / "scores.json").read_text())
-    assert scores["rows"]["value"] == 64
-    assert scores["rows"]["plugin"] == "rows.py"
+    assert scores["row_count"]["value"] == 64
+    assert scores["row_count"]["plugin"] == "row_count.py"
     report = (run / "report.html").read_text()
     assert "Scaled VAE: the evidence bound times a number" in report
+    assert "plugin mine.py" in report
     assert "--plugin mine.py --plugin narrow.py --plugin stripes.py" in report
     assert "scaled_vae" in capsys.readouterr().out
 
@@ -224,7 +225,7 @@ STUDY = """
 data = "stripes"
 seeds = 2
 methods = ["scaled_vae"]
-metrics = ["mig", "rows"]
+metrics = ["mig", "row_count"]
 preset = "fast"
 settings = { architecture = "narrow", method.latent_dim = 3 }
 
@@ -242,4 +243,4 @@ def test_a_study_sends_its_workers_the_files_that_it_was_given(files, tmp_path, 
     assert main(["study", "run", str(study), *flags]) == 0, capsys.readouterr().err
     assert "2 new runs" in capsys.readouterr().out
     results = list((tmp_path / "runs").glob("scaled_vae-*/results/*.json"))
-    assert [json.loads(file.read_text())["scores"]["rows"] for file in results] == [64, 64]
+    assert [json.loads(file.read_text())["scores"]["row_count"] for file in results] == [64, 64]

@@ -138,6 +138,7 @@ def evaluate(
 ) -> "Scores":
     """Score a run; the scores are kept in its folder as well.
 
+    Scores of the fast preset never take the place of full ones there (`Scores.kept`).
     `encoded` holds the run's codes if they have been computed already.
     """
     from unweave.evaluation.encode import encode_run
@@ -162,7 +163,9 @@ def evaluate(
             **how,
         )
     if run.folder is not None:
-        run.folder.write_scores(run.folder.scores() | scores_to_json(scores))
+        scores.kept = run.folder.add_scores(
+            scores_to_json(scores), step=run.step, preliminary=preset == "fast"
+        )
     return scores
 
 

@@ -197,3 +197,20 @@ def test_quick64_multiplies_less_than_an_eighth_as_often_as_conv64():
 def test_the_usual_architecture_follows_the_size():
     assert catalog.name_of(architecture_for((1, 64, 64))) == "conv64"
     assert catalog.name_of(architecture_for((3, 64, 60))) == "conv_any"
+    for side, patch in ((32, 1), (92, 1), (96, 4), (128, 4), (256, 4), (130, 1)):
+        assert architecture_for((3, side, side)).patch == patch
+
+
+@pytest.mark.parametrize("shape", [(3, 96, 128), (1, 16, 16)])
+def test_patches_keep_the_size_of_images(shape):
+    architecture = ConvAny(patch=4, channels=(4, 4), hidden=8)
+    images = torch.rand(2, *shape)
+    assert architecture.encoder(shape, 6)(images).shape == (2, 6)
+    assert architecture.decoder(3, shape)(torch.zeros(2, 3)).shape == images.shape
+
+
+def test_patches_that_do_not_fit_are_refused():
+    with pytest.raises(ConfigError, match="patches of 4 pixels do not fit images of 30 × 32"):
+        ConvAny(patch=4).encoder((1, 30, 32), 4)
+    with pytest.raises(ConfigError, match="patch must be 1 or more"):
+        ConvAny(patch=0)

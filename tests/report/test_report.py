@@ -5,7 +5,6 @@ import shutil
 
 import numpy as np
 import pytest
-from PIL import Image
 
 from read_pages import Page
 from unweave import catalog, views, workflows
@@ -20,8 +19,6 @@ from unweave.methods import method_named
 from unweave.methods.ground_truth import GroundTruth
 from unweave.methods.gvae import GVAE
 from unweave.methods.vae import VAE
-from unweave.pages import picture_url, tag
-from unweave.pages.markup import LARGE_PICTURE
 from unweave.report import report_html
 from unweave.runs.config import Machine, Train
 from unweave.runs.run import Run, load
@@ -189,19 +186,6 @@ def test_a_model_of_the_users_is_reported_and_drawn(toy, tmp_path, monkeypatch, 
     assert (tmp_path / "figures" / "traversals.png").is_file()
     assert main(["figures", *source, "some-run"]) == 2
     assert main(["figures", "--model", "my_models:np", "--data", "toy_xys"]) == 2
-
-
-def test_large_pictures_are_made_smaller():
-    rng = np.random.default_rng(0)
-    noise = Image.fromarray(rng.integers(0, 255, (400, 400, 3), dtype=np.uint8))
-    url = picture_url(noise)
-    assert url.startswith("data:image/webp")
-    assert len(url) < LARGE_PICTURE
-    assert picture_url(Image.new("L", (9, 9))).startswith("data:image/png")
-
-
-def test_attributes_are_escaped():
-    assert tag("p", "a & b", title='"<') == '<p title="&quot;&lt;">a &amp; b</p>'
 
 
 @pytest.fixture(scope="module")

@@ -53,7 +53,7 @@ class Flags:
     """Which images are shown."""
     out: str | None = None
     """Where the figures go; by default the run's figures/ folder, or figures/ here."""
-    options: Annotated[DataOptions, tyro.conf.arg(name="images")] = DataOptions()
+    options: Annotated[DataOptions, tyro.conf.arg(name="")] = DataOptions()
 
 
 def run(words: list[str]) -> int:

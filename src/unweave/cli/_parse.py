@@ -38,6 +38,9 @@ def _schedule(
     )
 
 
+PLUGIN = "--plugin FILE.py, as often as needed, runs a file and knows what is in it by name."
+
+
 def parse(
     kind: type[T], words: Sequence[str], verb: str, description: str, default: T | None = None
 ) -> T:
@@ -49,7 +52,7 @@ def parse(
         kind,
         args=list(words),
         prog=f"unweave {verb}",
-        description=description,
+        description=f"{description}\n\n{PLUGIN}",
         config=(tyro.conf.FlagCreatePairsOff, tyro.conf.AvoidSubcommands),
         registry=_registry,
         default=tyro.MISSING_NONPROP if default is None else default,

@@ -7,7 +7,7 @@ import tyro
 
 from unweave import catalog
 from unweave.cli import _auto, _output
-from unweave.cli._parse import parse, take_choices, take_name, take_option
+from unweave.cli._parse import PLUGIN, parse, take_choices, take_name, take_option
 from unweave.data import DataOptions, load_data
 from unweave.methods import Method, is_in_file, method_named, name_in_file
 from unweave.networks import architecture_named
@@ -54,6 +54,7 @@ def run(words: list[str]) -> int:
             f"usage: {USAGE} [flags]\n\n`unweave train METHOD --help` explains its flags;\n"
             "`unweave train auto --data DATA --minutes 10` chooses the settings itself."
         )
+        _output.say(PLUGIN)
         _output.say_methods()
         return 0
     method = method_named(name)

@@ -10,6 +10,7 @@ from typing import Any
 from PIL import Image
 
 LARGE_PICTURE = 300_000  # bytes of PNG from which a lossy format is tried
+MANY_LETTERS = 30  # from which a cell is a sentence or a long name
 NUMBERS = re.compile(r"[-–−+±×≤≥~]?[\d–][-–−+±×.,:%\[\]()\d\s]*")
 """What a cell of figures looks like: 3, 0.25 ± 0.01, 0.250 [0.200, 0.300], 12 %, –."""
 
@@ -54,9 +55,10 @@ def table(header: Sequence[Any], lines: Sequence[Sequence[Any]], class_: str | N
 
 
 def _cell(content: Any) -> Html:
-    """Return a cell; figures are kept in one line and under each other."""
-    is_number = isinstance(content, str) and NUMBERS.fullmatch(content)
-    return tag("td", content, class_="number" if is_number else None)
+    """Return a cell: figures stay in one line, and many words get room."""
+    if isinstance(content, str) and NUMBERS.fullmatch(content):
+        return tag("td", content, class_="number")
+    return tag("td", content, class_="words" if len(str(content)) > MANY_LETTERS else None)
 
 
 def section(title: str, *children: Any, level: int = 2) -> Html:

@@ -8,7 +8,7 @@ from unweave.report.drawn import drawn
 from unweave.views import Comparison
 
 
-def comparison_sections(comparison: Comparison) -> Html:
+def sections(comparison: Comparison) -> Html:
     """Return scores by setting, trade-offs and agreement of metrics."""
     notes = [tag("li", note) for note in comparison.notes]
     return section(

@@ -86,9 +86,10 @@ class Machine:
     """Where and how a run is executed; not part of what it computes."""
 
     device: DeviceName = "auto"
-    """Where to compute; auto takes a GPU if there is one."""
+    """Where to compute; auto takes a GPU if there is one, and in a run that goes on what it had."""
     threads: int | None = None
-    """Threads of the processor; by default as many as it has cores."""
+    """Threads of the processor; by default as many as it has cores, and in a run that goes on
+    as many as it had."""
     compile: bool = False
     """Whether to compile the networks first (torch.compile): slow start, faster on a GPU."""
     checkpoint_seconds: float = 60.0
