@@ -78,7 +78,8 @@ def choose(
     found = threshold(data, architecture, seed, devices.choose_device(machine.device))
     left = 60 * minutes - (time.monotonic() - began)
     steps = max(int(TRAINING * left / found.step_seconds), FEWEST_STEPS)
-    method = CooledTCVAE(latent_dim=LATENTS, optimizer=adam(steps)).over(steps, found.weight)
+    method = CooledTCVAE(latent_dim=LATENTS, likelihood="bernoulli", optimizer=adam(steps))
+    method = method.over(steps, found.weight)
     config = Train(
         method=method,
         data=source or data.name,
@@ -193,6 +194,7 @@ def _switches_on(
     """Return whether a latent is on after a short training with this KL weight."""
     method = CooledTCVAE(
         latent_dim=LATENTS,
+        likelihood="bernoulli",
         kl_weight=constant(weight),
         stagger=constant(0.7),
         optimizer=Adam(RATE, warmup_steps=min(100, steps)),

@@ -44,7 +44,7 @@ class Autoencoder(Method):
         """Return −log p(x|z), summed over pixels, averaged over the batch."""
         likelihood, decoder = self.likelihood, nets.decoder
         in_blocks = isinstance(decoder, BlockDecoder) and decoder.has_whole_blocks
-        if likelihood == "bernoulli" and in_blocks:
+        if likelihood in ("auto", "bernoulli") and in_blocks:
             # The pixels of a block share a logit, so their mean says all: fewer terms, one sum.
             means = block_means(images, decoder.block)
             return decoder.block**2 * negative_log_likelihood(
