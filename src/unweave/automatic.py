@@ -224,4 +224,4 @@ def _switches_on(
 
 def adam(steps: int) -> Adam:
     """Return how a run of so many steps is updated."""
-    return Adam(RATE, warmup_steps=200, decay_steps=steps, decay_after=steps // 2)
+    return Adam(RATE, warmup_steps=200, decay_steps=steps, decay_after=2 * steps // 5)

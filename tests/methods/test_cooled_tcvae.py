@@ -32,9 +32,9 @@ def loss_of(method, toys, step=0):
 
 def test_by_default_the_weights_fall_over_the_first_part_of_a_run(toys):
     method = CooledTCVAE().settled(400, toys)
-    assert method.kl_weight == Schedule(150, 1, 260, curve="geometric")
-    assert method.kl_weight.at(130) == pytest.approx(150**0.5)
-    assert method.stagger == Schedule(0.7, 0.3, 260)
+    assert method.kl_weight == Schedule(150, 1, 200, curve="geometric")
+    assert method.kl_weight.at(100) == pytest.approx(150**0.5)
+    assert method.stagger == Schedule(0.7, 0.3, 200)
     given = CooledTCVAE(kl_weight="40:1:10:geometric", stagger=0.0).settled(400, toys)
     assert given.kl_weight == Schedule(40, 1, 10, curve="geometric")
     assert given.stagger == constant(0)

@@ -33,10 +33,8 @@ from unweave.probability.total_correlation import smoothed, total_correlation
 from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Scalar
 
-FALLING = 0.65  # share of a run in which the weights fall
-# Nats above the least KL; a latent with less is left out of the total correlation. Those that
-# have barely begun must count: with a threshold of 0.05 the last latent often stayed off.
-ON = 0.004
+FALLING = 0.5  # share of a run in which the weights fall
+ON = 0.05  # nats above the least KL; a latent with less is left out of the total correlation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,11 +42,11 @@ class CooledTCVAE(GaussianVAE):
     prior: PriorName = "flat"
     """Distribution p(z) of each latent: gaussian, flat or uniform_like."""
     kl_weight: Schedule | None = None
-    """Weight k of the KL; by default from 150 to 1 over the first 65 % of the run, geometric.
+    """Weight k of the KL; by default from 150 to 1 over the first half of the run, geometric.
     The start should lie just below where all latents stay off: 150 suits dSprites."""
     stagger: Schedule | None = None
     """How much dearer each latent after the second is than the one before it, s; by default
-    from 0.7 to 0.3 over the first 65 % of the run."""
+    from 0.7 to 0.3 over the first half of the run."""
     tc_weight: Schedule = constant(6.0)
     """Least weight β of the total correlation; k while that is more."""
     smoothing: float = 0.4
