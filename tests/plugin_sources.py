@@ -15,12 +15,15 @@ from dataclasses import dataclass
 from unweave.batches import Batch
 from unweave.methods import GaussianVAE, Loss
 from unweave.networks import Networks
+from unweave.settings.schedules import Schedule, constant
 
 
 @dataclass(frozen=True, kw_only=True)
 class ScaledVAE(GaussianVAE):
     scale: float = 2.0
     """What the bound is multiplied with."""
+    warm_up: Schedule = constant(1.0)
+    """What it is multiplied with besides, and when."""
 
     main_knob = "scale"
 
@@ -28,13 +31,14 @@ class ScaledVAE(GaussianVAE):
         q = self.posterior(nets, batch.images)
         reconstruction = self.reconstruction(nets, q.sample(), batch.images)
         kl = q.kl_to_prior().sum(1).mean()
-        return Loss(self.scale * (reconstruction + kl), reconstruction=reconstruction, kl=kl)
+        scale = self.scale * self.warm_up.at(step)
+        return Loss(scale * (reconstruction + kl), reconstruction=reconstruction, kl=kl)
 '''
 
 METRIC = '''
-"""Rows: how many there are; a metric of a stranger."""
+"""Row count: how many rows there are; a metric of a stranger, in no arXiv paper."""
 
-from unweave.metrics import CODES, Score
+from unweave.metrics import CODES, Score, choose_protocol, read_tables
 
 PROTOCOLS = {"plain": "counted"}
 NEEDS = CODES
@@ -42,8 +46,10 @@ HIGHER_IS_BETTER = True
 RANGE = "1 to infinity"
 
 
-def rows(codes, factors, *, seed=0, protocol="plain"):
-    return Score("rows", len(codes), protocol)
+def row_count(codes, factors, *, seed=0, protocol="plain"):
+    choose_protocol(protocol, PROTOCOLS, "row_count")
+    table, _ = read_tables(codes, factors, metric="row_count")
+    return Score("row_count", len(table), protocol)
 '''
 
 DATA = '''
@@ -52,10 +58,13 @@ DATA = '''
 import numpy as np
 
 from unweave.data import from_arrays
+from unweave.errors import DataError
 
 
 def load(path, options):
     """Draw the set."""
+    if path is not None:
+        raise DataError(f"stripes takes no file, found {path}")
     period, shift = (axis.ravel() for axis in np.meshgrid(range(8), range(8), indexing="ij"))
     columns = np.arange(16)
     lines = (columns + shift[:, None]) % (2 * period[:, None] + 2) <= period[:, None]

@@ -31,7 +31,7 @@ def nothing_given(monkeypatch):
 @pytest.fixture(scope="module")
 def files(tmp_path_factory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("plugins")
-    contents = {"mine": METHOD, "rows": METRIC, "stripes": DATA, "narrow": NETWORK}
+    contents = {"mine": METHOD, "row_count": METRIC, "stripes": DATA, "narrow": NETWORK}
     return {name: write(folder, f"{name}.py", text) for name, text in contents.items()}
 
 
@@ -66,7 +66,7 @@ def test_the_folder_keeps_what_is_needed_to_load_the_run_again(trained, files):
 
 def test_every_verb_takes_the_plugin_of_a_run(run, files, capsys):
     given = [word for name in ("mine", "stripes", "narrow") for word in ("--plugin", files[name])]
-    metric = ["--metrics", "mig,rows", "--plugin", files["rows"]]
+    metric = ["--metrics", "mig,row_count", "--plugin", files["row_count"]]
     for words in (
         ["resume", run, "--steps", "5", "--no-evaluation", "--threads", "1"],
         ["evaluate", run, *metric],
@@ -77,10 +77,11 @@ def test_every_verb_takes_the_plugin_of_a_run(run, files, capsys):
         assert main([str(word) for word in [*words, *given]]) == 0, capsys.readouterr().err
         plugins._given.clear()
     scores = json.loads((run / "scores.json").read_text())
-    assert scores["rows"]["value"] == 64
-    assert scores["rows"]["plugin"] == "rows.py"
+    assert scores["row_count"]["value"] == 64
+    assert scores["row_count"]["plugin"] == "row_count.py"
     report = (run / "report.html").read_text()
     assert "Scaled VAE: the evidence bound times a number" in report
+    assert "plugin mine.py" in report
     assert "--plugin mine.py --plugin narrow.py --plugin stripes.py" in report
     assert "scaled_vae" in capsys.readouterr().out
 
@@ -95,6 +96,15 @@ def test_in_python_a_run_is_loaded_with_its_plugins(run, files):
     assert loaded.data.name == "stripes"
     further = uw.resume(run, steps=4, plugins=list(files.values()), **QUIET)
     assert further.step == 4
+
+
+def test_the_file_of_the_documentation_trains(tmp_path):
+    page = Path(__file__).parent.parent / "docs" / "plugins.md"
+    first = page.read_text(encoding="utf-8").split("```python\n")[1].partition("```")[0]
+    mine = write(tmp_path, "mine.py", first)
+    trained = uw.train(str(mine), "toy_xys", steps=2, out=tmp_path / "run", **QUIET)
+    assert trained.config.method.cap == 3
+    assert trained.config.run_name.startswith("capped_vae-toy_xys-")
 
 
 def test_a_missing_file_is_named_with_the_way_to_give_it(run, capsys):
@@ -155,6 +165,7 @@ def change(run: Path, kept: object, **method: str) -> None:
 
 
 MARK = "import pathlib\npathlib.Path(__file__).with_name('it-was-run').touch()\n"
+EVIL = MARK + METHOD.replace("from __future__ import annotations\n", "")
 FORGED = {
     "names": {"name": "os:system"},
     "file": {"name": "evil", "file": "evil.py", "sha256": "0" * 64, "object": "evil:Evil"},
@@ -172,7 +183,7 @@ def test_no_run_folder_ever_runs_anything(kind, with_facts, run):
     """Not in the folder itself, where a module beside the run could be imported, either."""
     forged = FORGED[kind]
     for place in (run, run / "plugins" / "00000000", run.parent):
-        write(place, "evil.py", MARK + METHOD)
+        write(place, "evil.py", EVIL)
     change(run, [{"kind": "method", **forged}] if with_facts else [], name=forged["name"])
     here = os.getcwd()
     os.chdir(run)
@@ -195,14 +206,15 @@ def test_no_run_folder_ever_runs_anything(kind, with_facts, run):
 
 
 def test_a_folder_beside_which_a_module_lies_runs_nothing_in_a_fresh_process(run):
-    write(run, "evil.py", MARK + METHOD)
-    write(run, "sitecustomize.py", "")
+    evil = write(run, "evil.py", EVIL)
     change(run, [{"kind": "method", "name": "evil", "object": "evil:ScaledVAE"}], name="evil")
     words = [sys.executable, "-m", "unweave", "evaluate", "."]
     done = subprocess.run(words, cwd=run, capture_output=True, text=True)
     assert done.returncode == 2
     assert "needs the method 'evil'" in done.stderr
     assert not (run / "it-was-run").exists()
+    uw.add_plugin(evil)
+    assert (run / "it-was-run").exists(), "had it been run, it would have been seen"
 
 
 @pytest.mark.parametrize(
@@ -224,7 +236,7 @@ STUDY = """
 data = "stripes"
 seeds = 2
 methods = ["scaled_vae"]
-metrics = ["mig", "rows"]
+metrics = ["mig", "row_count"]
 preset = "fast"
 settings = { architecture = "narrow", method.latent_dim = 3 }
 
@@ -242,4 +254,4 @@ def test_a_study_sends_its_workers_the_files_that_it_was_given(files, tmp_path, 
     assert main(["study", "run", str(study), *flags]) == 0, capsys.readouterr().err
     assert "2 new runs" in capsys.readouterr().out
     results = list((tmp_path / "runs").glob("scaled_vae-*/results/*.json"))
-    assert [json.loads(file.read_text())["scores"]["rows"] for file in results] == [64, 64]
+    assert [json.loads(file.read_text())["scores"]["row_count"] for file in results] == [64, 64]

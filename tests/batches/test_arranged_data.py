@@ -5,15 +5,19 @@ import pytest
 
 from unweave import batches
 from unweave.batches import (
+    AugmentedPairs,
     Auxiliary,
     Clips,
     FewClasses,
     FewLabels,
     Groups,
+    GroupsInTurn,
     Indexed,
+    OneVaries,
     Pairs,
     Supervision,
     Transitions,
+    Triplets,
     Unsupervised,
     UnsupervisedTwice,
 )
@@ -31,6 +35,11 @@ KINDS = {
     "few_labels": FewLabels(count=60),
     "few_classes": FewClasses(columns=("kind",), count=60),
     "clips": Clips(frames=3),
+    "triplets": Triplets("kind"),
+    "one varies": OneVaries(("kind",)),
+    "one varies or the rest": OneVaries(("kind",), rest=1.0),
+    "augmented": AugmentedPairs(),
+    "groups in turn": GroupsInTurn(("kind",)),
 }
 BY_COLUMNS = {
     "pairs by id": (Pairs(), "pair"),
@@ -59,7 +68,7 @@ def drawn_factors(kind: Supervision, data, first_only: bool):
         batch = kind.draw(data, 48, np.random.default_rng((7, step)))
         tensors = [batch.images]
         if not first_only:
-            for name in ("partners", "other_images"):
+            for name in ("partners", "other_images", "same", "others"):
                 if getattr(batch, name, None) is not None:
                     tensors.append(getattr(batch, name))
         if hasattr(batch, "unlabelled"):
@@ -92,7 +101,9 @@ def test_batches_follow_the_correlation(name):
 @pytest.mark.parametrize("name", KINDS)
 def test_batches_never_show_what_is_held_out(name):
     data = made().arranged(split="a>0.5,kind=1").part("train")
-    shown = drawn_factors(KINDS[name], data, first_only=False)
+    # Where kind is held out for some a, nothing but kind cannot vary there.
+    kind = OneVaries(("b",)) if name == "one varies" else KINDS[name]
+    shown = drawn_factors(kind, data, first_only=False)
     assert not ((shown[:, 0] > 5) & (shown[:, 2] == 1)).any()
     assert (shown[:, 0] > 5).any()
     assert (shown[:, 2] == 1).any()

@@ -1,5 +1,6 @@
 """Methods, metrics, data sets and architectures of strangers: found, refused, carried."""
 
+import importlib
 import pickle
 import subprocess
 import sys
@@ -56,11 +57,20 @@ def test_a_method_is_given_by_its_file(mine, text):
     assert name_in_file(text.format(mine)) == "scaled_vae"
 
 
+def test_fields_whose_types_are_text_are_read_as_others_are(mine):
+    """As `from __future__ import annotations` makes them."""
+    name = name_in_file(str(mine))
+    for kind in (method_named(name), method_named(f"semi_supervised+{name}")):
+        method = kind(warm_up="0:1:100")
+        assert method.warm_up.at(50) == 0.5
+        assert from_json(to_json(config(method))).method == method
+
+
 def test_metrics_data_sets_and_architectures_are_known_by_their_files(tmp_path):
-    for name, content in {"rows": METRIC, "stripes": DATA, "narrow": NETWORK}.items():
+    for name, content in {"row_count": METRIC, "stripes": DATA, "narrow": NETWORK}.items():
         catalog.add_plugin(write(tmp_path, f"{name}.py", content))
-    assert metrics.rows(np.zeros((7, 2)), np.zeros((7, 1))).value == 7
-    assert "rows" in choose_metrics("all")
+    assert metrics.row_count(np.zeros((7, 2)), np.arange(7)[:, None]).value == 7
+    assert "row_count" in choose_metrics("all")
     assert uw.load_data("stripes").factor_names == ("period", "shift")
     assert architecture_named("narrow")().decoder(3, (1, 4, 4)) is not None
 
@@ -87,7 +97,7 @@ def test_one_file_may_hold_several(tmp_path):
         ("x = 1\n", "offers nothing: expected a class that derives from Method"),
         (METHOD.replace("def loss", "def lose"), "ScaledVAE does not define loss"),
         (METRIC.replace("RANGE", "RANGES"), "is no metric: it does not define RANGE"),
-        (METRIC.replace("def rows", "def row"), "is no metric: it has no function 'broken'"),
+        (METRIC.replace("def row_count", "def count"), "is no metric: it has no function 'broken'"),
     ],
 )
 def test_a_file_that_is_no_plugin_says_why(tmp_path, content, message):
@@ -218,7 +228,7 @@ def test_an_installed_class_is_called_as_its_entry_point_says(site):
 BROKEN = {
     "fails": ("import nothing_of_that_name\n", "ModuleNotFoundError"),
     "empty": ("x = 1\n", "expected one Method in stranger_empty, found 0"),
-    "unmakeable": (METHOD.replace("2.0", "None").replace("= None\n", "\n"), "cannot be made"),
+    "unmakeable": (METHOD.replace(": float = 2.0", ": float"), "cannot be made"),
 }
 
 
@@ -247,11 +257,11 @@ def test_a_broken_plugin_that_is_asked_for_is_an_error_of_one_line(site, capsys)
 
 def test_a_broken_metric_is_left_out_of_all(site):
     write(site, "stranger_metric.py", METRIC.replace("RANGE", "RANGES"))
-    install(site, "stranger-m", "2.0", {"metrics": {"rows": "stranger_metric"}})
+    install(site, "stranger-m", "2.0", {"metrics": {"row_count": "stranger_metric"}})
     with pytest.warns(catalog.PluginWarning, match="stranger-m 2.0: .*does not define RANGE"):
         assert choose_metrics("all") == list(catalog.own_names("unweave.metrics"))
     with pytest.raises(ConfigError, match="does not define RANGE"):
-        catalog.load("unweave.metrics", "rows", "metric")
+        catalog.load("unweave.metrics", "row_count", "metric")
 
 
 def test_plugins_reach_a_process_that_has_not_got_the_file(mine, tmp_path):
@@ -272,11 +282,37 @@ def test_plugins_reach_a_process_that_has_not_got_the_file(mine, tmp_path):
     assert done.stdout == "7\n"
 
 
+@pytest.mark.parametrize("place", ["stranger_alone", "stranger_pack.inner"])
+def test_a_class_that_was_imported_reaches_other_processes(place, site):
+    write(site, f"{place.replace('.', '/')}.py", METHOD)
+    write(site, "stranger_pack/__init__.py", "")
+    kind = importlib.import_module(place).ScaledVAE
+    twin = uw.SemiSupervised(kind(scale=3), labels=20)
+    settings = config(twin)
+    sent = plugins.carried([("unweave.methods", "scaled_vae")])
+    assert len(sent) == 1
+    plugins._given.clear()
+    plugins.take_over(pickle.loads(pickle.dumps(sent)))
+    again = from_json(to_json(settings)).method
+    assert (again.scale, again.labels) == (3, 20)
+    assert catalog.name_of(again) == "semi_supervised+scaled_vae"
+
+
+def test_a_module_offers_what_a_file_of_it_would(site):
+    write(site, "stranger_pack/row_count.py", METRIC)
+    write(site, "stranger_pack/__init__.py", "")
+    catalog.add_plugin(importlib.import_module("stranger_pack.row_count"))
+    sent = plugins.carried([("unweave.metrics", "row_count")])
+    plugins._given.clear()
+    plugins.take_over(sent)
+    assert "row_count" in catalog.usable("unweave.metrics")
+
+
 def test_the_list_says_where_a_plugin_is_from(mine, site, capsys):
     write(site, "stranger_rows.py", METRIC)
-    install(site, "stranger-m", "2.0", {"metrics": {"rows": "stranger_rows"}})
+    install(site, "stranger-m", "2.0", {"metrics": {"row_count": "stranger_rows"}})
     assert main(["list", "metrics"]) == 0
-    assert "rows (stranger-m 2.0)" in capsys.readouterr().out
+    assert "row_count (stranger-m 2.0)" in capsys.readouterr().out
     assert main(["list", "methods", "--plugin", str(mine)]) == 0
     assert "scaled_vae (mine.py)" in capsys.readouterr().out
 

@@ -16,12 +16,20 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from unweave.batches import Batch
+from unweave.batches import Batch, Supervision
 from unweave.data import DataSummary, FactorImages
 from unweave.errors import Stopped, UnweaveError
 from unweave.files.tensor_files import read
 from unweave.methods import Loss, Method, Move, Player, Restart, Turn
-from unweave.networks import Architecture, Networks
+from unweave.methods.semi_supervised import SemiSupervised
+from unweave.networks import (
+    Architecture,
+    Networks,
+    batch_normalized,
+    plain_layers,
+    still_statistics,
+)
+from unweave.networks.conv_any import ConvAny
 from unweave.networks.mlp64 import MLP64
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
@@ -547,3 +555,117 @@ def test_what_a_controller_remembers_is_kept(toy, tmp_path):
 
     placed = devices.place(run.nets, torch.device("meta"))
     assert placed.controller.integral.device.type == "meta"
+
+
+@dataclass(frozen=True)
+class EasyFirst(Supervision):
+    """The first images of the data first; later all of them."""
+
+    reach: int = 10
+
+    def at(self, step: int) -> "EasyFirst":
+        return EasyFirst(10 * (step + 1))
+
+    def draw(self, data: FactorImages, size: int, rng: np.random.Generator) -> Batch:
+        rows = rng.integers(self.reach, size=size)
+        return Batch(torch.from_numpy(data.images(rows)), population=self.reach)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curriculum(Small):
+    """Learns from more and more images."""
+
+    @property
+    def supervision(self) -> Supervision:
+        return EasyFirst()
+
+    def turns(self, nets: Networks, batch: Batch, step: int) -> Iterator[Move]:
+        seen = torch.tensor(float(batch.population))
+        yield Turn("autoencoder", self.loss(nets, batch.images).plus(torch.zeros(()), seen=seen))
+
+
+def test_batches_may_change_from_step_to_step(toy, tmp_path):
+    run = trained(Curriculum(), toy, tmp_path)
+    assert [line["seen"] for line in run.folder.record() if "seen" in line] == [10, 20, 30, 40, 50]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ManyMoves(Twice):
+    """All kinds of moves in one step."""
+
+    def turns(self, nets: Networks, batch: Batch, step: int) -> Iterator[Move]:
+        yield Restart("mover")
+        yield Turn("mover", Loss(nets.place.at)), Turn("autoencoder", self.loss(nets, batch.images))
+        yield Turn("autoencoder", self.loss(nets, batch.images))
+
+
+def test_labels_guide_the_first_turn_of_the_encoder_in_any_kind_of_move(toy, tmp_path):
+    method = SemiSupervised(ManyMoves(latent_dim=3), labels=50)
+    run = loop.start(settings(method, steps=2), toy, tmp_path / "run", QUIET)
+    lines = [line for line in run.folder.record() if "player" in line]
+    assert [line["player"] for line in lines] == ["mover", "autoencoder", "autoencoder"] * 2
+    assert ["labels" in line for line in lines] == [False, True, False] * 2
+    for line, other in ((lines[1], lines[2]), (lines[4], lines[5])):
+        assert line["loss"] > 100 * other["loss"], "640 times the loss of the labels is in it"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Penalised(Small):
+    """Penalties on derivatives: of the encoder by two passes back, of the decoder by torch.func."""
+
+    def turns(self, nets: Networks, batch: Batch, step: int) -> Iterator[Move]:
+        images = batch.images.requires_grad_()
+        codes = self.encode(nets, images)
+        (slope,) = torch.autograd.grad(codes.sum(), images, create_graph=True)
+        penalty = slope.square().flatten(1).sum(1).mean()
+        direction = torch.randn_like(codes)
+        _, along = torch.func.jvp(lambda z: self.decode(nets, z), (codes,), (direction,))
+        stretch = along.square().flatten(1).sum(1).mean()
+        loss = self.loss(nets, batch.images.detach())
+        yield Turn(
+            "autoencoder",
+            loss.plus(penalty + 1e-3 * stretch, penalty=penalty, stretch=stretch),
+        )
+
+
+def test_losses_may_hold_derivatives_of_networks(toy, tmp_path):
+    """Through kernels of our own, whose derivatives are those of the plain ones."""
+    small = {"architecture": ConvAny(channels=(4,), hidden=16), "steps": 3}
+    run = trained(Penalised(), toy, tmp_path, **small)
+    with plain_layers():
+        plain = loop.start(settings(Penalised(), **small), toy, tmp_path / "plain", QUIET)
+    terms = [line for line in run.folder.record() if "player" in line]
+    others = [line for line in plain.folder.record() if "player" in line]
+    for line, other in zip(terms, others, strict=True):
+        assert line["penalty"] > 0
+        assert line["stretch"] > 0
+        del line["player"], other["player"]
+        assert line == pytest.approx(other, rel=1e-3)
+
+
+@dataclass(frozen=True, kw_only=True)
+class TwoBranches(Small):
+    """The decoder sees codes of images in training, and drawn codes without remembering them."""
+
+    still: bool = True
+
+    def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
+        nets = super().networks(architecture, data)
+        nets.decoder = batch_normalized(nets.decoder)
+        return nets
+
+    def turns(self, nets: Networks, batch: Batch, step: int) -> Iterator[Move]:
+        loss = self.loss(nets, batch.images)
+        if not self.still:
+            yield Turn("autoencoder", loss)
+            return
+        with still_statistics(nets.decoder):
+            drawn = self.decode(nets, 100 + torch.randn(8, self.latent_dim))
+        yield Turn("autoencoder", loss.plus(0 * drawn.mean(), drawn=drawn.mean()))
+
+
+def test_statistics_may_be_held_still_in_one_branch(toy, tmp_path):
+    run = trained(TwoBranches(), toy, tmp_path, steps=3)
+    plain = loop.start(settings(TwoBranches(still=False), steps=3), toy, tmp_path / "plain", QUIET)
+    for name, tensor in plain.nets.state_dict().items():
+        assert torch.equal(tensor, run.nets.state_dict()[name]), name

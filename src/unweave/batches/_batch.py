@@ -1,7 +1,7 @@
 """What one step of training sees: a function of the data, a size and a generator.
 
-A method says which kind it needs; the loop only calls `draw`. A new kind of
-supervision is a new class here, never a new loop.
+A method says which kind it needs; the loop asks it for the kind of the step (`at`) and
+calls `draw`. A new kind of supervision is a new class here, never a new loop.
 """
 
 from abc import ABC, abstractmethod
@@ -54,6 +54,10 @@ class Supervision(ABC):
     def class_column(self, data: FactorImages) -> str:
         """Return the factor or column that is told of images as their class, if one is."""
         return ""
+
+    def at(self, step: int) -> "Supervision":
+        """Return the kind of batch that a step sees; by default it is the same at all steps."""
+        return self
 
     @abstractmethod
     def draw(self, data: FactorImages, size: int, rng: Generator) -> Batch:

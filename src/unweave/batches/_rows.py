@@ -1,5 +1,6 @@
 """Which rows belong together: those with the same value, those that follow in time."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +33,20 @@ class ValueGroups(RowGroups):
         weights: np.ndarray = before[self.starts + self.counts] - before[self.starts]
         return weights.cumsum()
 
+    def only(self, chosen: np.ndarray) -> "ValueGroups":
+        """Return the groups for which it is true."""
+        groups = self.starts[chosen], self.counts[chosen], self.values[chosen]
+        return ValueGroups(self.order, *groups, reached=self.reached)
+
+    def draw_distinct(self, count: int, rng: Generator) -> np.ndarray:
+        """Draw so many groups, none twice; of those that are drawn at all there may be fewer."""
+        reached = self.reached_by_groups
+        if reached is None:
+            return rng.choice(len(self), size=count, replace=False)
+        weights = np.diff(reached, prepend=0.0) / reached[-1]
+        most = min(count, int((weights > 0).sum()))
+        return rng.choice(len(self), size=most, replace=False, p=weights)
+
     def draw_apart(self, groups: np.ndarray, size: int, rng: Generator) -> np.ndarray:
         """Draw rows (group, size) of each group, without repetition as far as it reaches."""
         if self.reached is not None:
@@ -60,13 +75,26 @@ class ValueGroups(RowGroups):
 
 def rows_by_value(data: FactorImages, name: str, least: int = 1) -> ValueGroups:
     """Group rows by the value of a factor or column; gaps and smaller groups are left out."""
-    values = data.column(name)
+    groups = grouped(data, data.column(name))
+    return groups.only(groups.counts >= least)
+
+
+def grouped(data: FactorImages, values: np.ndarray) -> ValueGroups:
+    """Group rows by their value, leaving out gaps, which are below 0."""
     known = np.flatnonzero(values >= 0)
     found, group_of_row = np.unique(values[known], return_inverse=True)
     groups = RowGroups.of(group_of_row)
-    order, large = known[groups.order], groups.counts >= least
-    reached = reached_by(data, order)
-    return ValueGroups(order, groups.starts[large], groups.counts[large], found[large], reached)
+    order = known[groups.order]
+    return ValueGroups(order, groups.starts, groups.counts, found, reached_by(data, order))
+
+
+def combinations(data: FactorImages, names: Sequence[str]) -> np.ndarray:
+    """Return a number for each row, the same for rows that share the values of all factors."""
+    found = np.zeros(len(data), dtype=np.int64)
+    for name in names:  # numbered anew each time, so that they never outgrow 64 bits
+        both = found * data.summary.column_sizes[name] + data.column(name)
+        found = np.unique(both, return_inverse=True)[1]
+    return found
 
 
 def neighbours_in_time(data: FactorImages, frames: int) -> np.ndarray:

@@ -127,9 +127,15 @@ class FewLabels(Supervision):
             if not known:
                 raise lacks(data, f"has no image with a value of {name!r}", EXAMPLE)
 
+    def at(self, step: int) -> "FewLabels":
+        unlabelled = self.unlabelled.at(step)
+        return self if unlabelled is self.unlabelled else replace(self, unlabelled=unlabelled)
+
     def table(self, data: FactorImages) -> LabelTable:
         """Return which rows have labels, and the labels as the method is told them."""
-        return remembered(data, self, lambda: self._table(data))
+        # The other images of a step may be drawn otherwise at each step; labels stay.
+        key = replace(self, unlabelled=Unsupervised())
+        return remembered(data, key, lambda: self._table(data))
 
     def draw(self, data: FactorImages, size: int, rng: Generator) -> LabelledBatch:
         """Draw the other images first, so that these do not depend on the labels."""

@@ -31,11 +31,14 @@ def _schedule(
 
     return tyro.constructors.PrimitiveConstructorSpec(
         nargs=1,
-        metavar="NUMBER|START:END:STEPS[:WAIT]",
+        metavar="NUMBER|START:END:STEPS[:WAIT][:geometric]",
         instance_from_str=read,
         is_instance=lambda value: value is None or isinstance(value, Schedule),
         str_from_instance=lambda value: [str(value)],
     )
+
+
+PLUGIN = "--plugin FILE.py, as often as needed, runs a file and knows what is in it by name."
 
 
 def parse(
@@ -49,7 +52,7 @@ def parse(
         kind,
         args=list(words),
         prog=f"unweave {verb}",
-        description=description,
+        description=f"{description}\n\n{PLUGIN}",
         config=(tyro.conf.FlagCreatePairsOff, tyro.conf.AvoidSubcommands),
         registry=_registry,
         default=tyro.MISSING_NONPROP if default is None else default,

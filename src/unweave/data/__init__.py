@@ -1,6 +1,7 @@
 """Data sets: images by row and the factors they were made from."""
 
 from pathlib import Path
+from typing import Any
 
 from unweave import catalog
 from unweave.data._apart import DataParts, put_together, take_apart
@@ -14,6 +15,7 @@ from unweave.data._own_arrays import from_arrays, load_array_file
 from unweave.data._own_folder import load_folder
 from unweave.data._places import Place, known_places
 from unweave.errors import ConfigError, DataError
+from unweave.settings.plain import from_plain, to_plain
 
 __all__ = [
     "ID_COLUMNS",
@@ -36,12 +38,17 @@ __all__ = [
 ]
 
 
-def load_data(source: str | Path, options: DataOptions = DataOptions()) -> FactorImages:
+def load_data(
+    source: str | Path, options: DataOptions = DataOptions(), **changes: Any
+) -> FactorImages:
     """Open a data set.
 
     `source` is the name of a set (`dsprites`), a name and the original file
-    (`dsprites:/path/to/file.npz`), a folder of images, or an array file.
+    (`dsprites:/path/to/file.npz`), a folder of images, or an array file. Options may be
+    given one by one: `load_data("photos", factors="table.csv", bad_images="skip")`.
     """
+    if changes:
+        options = from_plain(DataOptions, to_plain(options) | _as_text(changes), "load_data")
     text = str(source)
     name, _, rest = text.partition(":")
     if set_name(text):
@@ -52,6 +59,7 @@ def load_data(source: str | Path, options: DataOptions = DataOptions()) -> Facto
                 f"load of the data set {name} must return FactorImages, found {type(data).__name__}"
             )
         _check_options(data, options)
+        data.known = True
         return data.arranged(options.split, options.correlate)
     path = Path(text).expanduser()
     if path.is_dir():
@@ -71,6 +79,11 @@ def load_data(source: str | Path, options: DataOptions = DataOptions()) -> Facto
         known = catalog.names(__name__)
         raise ConfigError(f"no data set named {name!r}. {catalog.suggestion(name, known)}")
     raise DataError(f"no such file or folder: {path}. A known set is given by its name instead.")
+
+
+def _as_text(changes: dict[str, Any]) -> dict[str, Any]:
+    """Take paths for what they are called, as options are plain words and numbers."""
+    return {k: str(v) if isinstance(v, Path) else v for k, v in changes.items()}
 
 
 def set_name(source: str) -> str:

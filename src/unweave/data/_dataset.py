@@ -17,6 +17,9 @@ from unweave.data._factor import Factor
 from unweave.data._pixels import Pixels, SelectedPixels
 from unweave.errors import DataError
 
+GREY_SHARE = 0.1
+"""Of black-and-white images fewer pixels than this are grey; MNIST has a tenth less."""
+
 
 @dataclass(frozen=True)
 class Column:
@@ -73,6 +76,8 @@ class FactorImages:
         """The causes of each factor that has any; empty where factors are independent."""
         self.splits = dict(splits or {})
         """Rules of the splits that papers have named, by name."""
+        self.known = False
+        """Whether it is a set with a name, on which others have published; not one's own."""
         self.held_out: np.ndarray | None = None
         """Whether each row is held out of training, if there is a split."""
         self.weights: np.ndarray | None = None
@@ -123,6 +128,13 @@ class FactorImages:
     def is_grid(self) -> bool:
         """Whether every combination of factors is there once, in order."""
         return bool(self.factor_list) and self._table is None
+
+    @cached_property
+    def is_black_and_white(self) -> bool:
+        """Whether nearly all pixels are, but for grey edges; judged by up to 256 images."""
+        rows = np.unique(np.linspace(0, len(self) - 1, min(len(self), 256)).astype(np.int64))
+        images = self.images(rows)
+        return bool(((images > 0.1) & (images < 0.9)).mean() < GREY_SHARE)
 
     def images(self, rows: np.ndarray | Sequence[int], rng: Generator | None = None) -> np.ndarray:
         """Return float32 images (row, channel, height, width) in [0, 1].
@@ -336,6 +348,7 @@ class FactorImages:
             graph=self.graph,
             splits=self.splits,
         )
+        chosen.known = self.known
         if self.held_out is not None:
             chosen.held_out = self.held_out[rows]
         if self.weights is not None and self.inverse_weights is not None:

@@ -14,6 +14,7 @@ import torch
 
 from unweave import catalog
 from unweave.batches import Supervision, Unsupervised
+from unweave.code_prior import GAUSSIAN, CodePrior
 from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError
 from unweave.methods._code import Code, CodeSource, Part
@@ -23,6 +24,7 @@ from unweave.methods._play import Turn as Turn
 from unweave.networks import Architecture, Networks
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.settings.optimizers import Adam, Optimizer
+from unweave.settings.plain import field_types
 from unweave.settings.schedules import Schedule
 from unweave.tensors import Images, Latents, Scalar
 
@@ -47,9 +49,10 @@ class Method(ABC):
 
     def __post_init__(self) -> None:
         # So that BetaVAE(beta=4) and BetaVAE(beta="0:4:10000") can be written.
+        types = field_types(type(self))
         for field in fields(self):
-            value = getattr(self, field.name)
-            if field.type is Schedule or (field.type == Schedule | None and value is not None):
+            value, kind = getattr(self, field.name), types[field.name]
+            if kind is Schedule or (kind == Schedule | None and value is not None):
                 object.__setattr__(self, field.name, Schedule.parse(value))
                 self.refuse_negative(field.name)
         if self.latent_dim < 1:
@@ -146,6 +149,11 @@ class Method(ABC):
         """Return the codes of images with the noise that training gives them, if it gives any."""
         q = self.posterior(nets, images)
         return self.encode(nets, images) if q is None else q.sample()
+
+    @property
+    def code_prior(self) -> CodePrior:
+        """Return the prior that a Gaussian posterior is compared with."""
+        return GAUSSIAN
 
     def sample_prior(self, nets: Networks, count: int) -> Latents:
         """Draw codes to generate from."""

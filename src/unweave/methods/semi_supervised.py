@@ -36,6 +36,7 @@ from unweave.methods._label_losses import HEADS, LEARNING, LabelLoss
 from unweave.methods._method import Method, Player
 from unweave.methods._play import Loss, Move, turns_of, with_loss_of
 from unweave.networks import Architecture, Networks
+from unweave.settings.plain import field_types
 from unweave.settings.schedules import Schedule, constant
 
 M = TypeVar("M", bound=Method)
@@ -154,7 +155,7 @@ def owner_of_encoder(players: dict[str, Player]) -> str:
 @functools.cache
 def twin_of(method: type[Method]) -> type[Method]:
     """Return the class with the settings and formulas of a method and of its labels."""
-    inner = dataclasses.fields(method)
+    inner, types = dataclasses.fields(method), field_types(method)
     shared = {field.name for field in dataclasses.fields(Method)}
     for field in dataclasses.fields(Twin):
         if field.name not in shared and field.name in {f.name for f in inner}:
@@ -165,7 +166,7 @@ def twin_of(method: type[Method]) -> type[Method]:
     # The method's fields once more, so that its own defaults go before those of Method.
     kind = dataclasses.make_dataclass(
         f"SemiSupervised{method.__name__}",
-        [(field.name, field.type, copy.copy(field)) for field in inner],
+        [(field.name, types[field.name], copy.copy(field)) for field in inner],
         bases=(Twin, method),
         namespace={"catalog_name": f"semi_supervised+{catalog.name_of(method)}"},
         frozen=True,

@@ -1,10 +1,12 @@
 """A run is a folder of plain files; this module alone knows their names.
 
 config.json              settings and versions
+machine.json             what decides the last bits: threads, device, versions
 status.json              running | interrupted | failed | done, with the message
 record.jsonl             loss terms by step; diagnostics at evaluations
 checkpoint.safetensors   networks, optimizers and step (and .previous)
 networks.safetensors     the trained networks
+silenced.json            which latents were silenced, and networks.unsilenced.safetensors
 scores.json              metrics
 scores.PART.json         metrics on a part of the data: train, held_out, correlated, inverse
 plugins/                 files of plugins that were given by path, for people to read
@@ -30,6 +32,7 @@ from unweave.errors import ConfigError, DataError
 from unweave.files import tensor_files
 from unweave.files.json_files import read_json
 from unweave.files.writing import write_atomically
+from unweave.metrics import is_preliminary
 from unweave.networks import Networks
 from unweave.runs import config as settings_of_run
 from unweave.runs import plugins
@@ -47,11 +50,14 @@ class RunFolder:
     def __init__(self, path: str | Path):
         self.path = Path(path)
         self.config_file = self.path / "config.json"
+        self.machine_file = self.path / "machine.json"
         self.status_file = self.path / "status.json"
         self.record_file = self.path / "record.jsonl"
         self.checkpoint_file = self.path / "checkpoint.safetensors"
         self.previous_checkpoint_file = self.path / "checkpoint.previous.safetensors"
         self.networks_file = self.path / "networks.safetensors"
+        self.silenced_file = self.path / "silenced.json"
+        self.unsilenced_file = self.path / "networks.unsilenced.safetensors"
         self.scores_file = self.path / "scores.json"
         self.latent_names_file = self.path / "latent_names.json"
         self.figures = self.path / "figures"
@@ -101,7 +107,7 @@ class RunFolder:
         shape = content.get("image_shape")
         if not (isinstance(shape, list) and len(shape) == 3 and all(type(n) is int for n in shape)):
             raise DataError(f"{self.config_file}: expected image_shape of 3 numbers, found {shape}")
-        plugins.check(self._plugins(content), self.path)
+        plugins.check(plugins.from_json(content.get("plugins", []), self.config_file), self.path)
         config = settings_of_run.from_json(content.get("settings"))
         rows, sizes = content.get("rows", 0), content.get("column_sizes", {})
         if type(rows) is not int or not isinstance(sizes, dict):
@@ -110,11 +116,24 @@ class RunFolder:
 
     def open_data(self, config: Train) -> FactorImages:
         """Open the data set of the run; if it is a plugin's that is missing, say how to get it."""
-        used = self._plugins(read_json(self.config_file)) if self.exists() else []
-        return plugins.open_data(config, used, self.path)
+        return plugins.open_data(config, self.used_plugins(), self.path)
 
-    def _plugins(self, content: Any) -> list[plugins.Used]:
+    def used_plugins(self) -> list[plugins.Used]:
+        """Return the plugins that the run was made with."""
+        content = read_json(self.config_file) if self.exists() else {}
         return plugins.from_json(content.get("plugins", []), self.config_file)
+
+    def machine(self) -> dict[str, Any]:
+        """Return what decided the last bits so far; nothing of runs that did not note it."""
+        if not self.machine_file.is_file():
+            return {}
+        content = read_json(self.machine_file)
+        if not isinstance(content, dict):
+            raise DataError(f"{self.machine_file}: expected facts by name, found {content!r}")
+        return content
+
+    def write_machine(self, facts: Mapping[str, Any]) -> None:
+        write_atomically(self.machine_file, json.dumps(dict(facts), indent=1) + "\n")
 
     def status(self) -> dict[str, Any]:
         """Return the state and what belongs to it."""
@@ -141,6 +160,24 @@ class RunFolder:
     def scores(self) -> dict[str, Any]:
         """Return the scores by metric, empty if there are none yet."""
         return read_json(self.scores_file) if self.scores_file.is_file() else {}
+
+    def add_scores(
+        self, scores: Mapping[str, Any], *, step: int, preliminary: bool = False
+    ) -> list[str]:
+        """Keep scores of the networks at a step beside those that are there, by metric.
+
+        Preliminary ones, of the fast preset, do not take the place of full ones of the same
+        step; return the metrics whose full score stays.
+        """
+        kept = self.scores()
+        stays = [
+            name for name in scores if preliminary and name in kept and _is_full(kept[name], step)
+        ]
+        for name, entry in scores.items():
+            if name not in stays:
+                kept[name] = {**entry, "step": step}
+        self.write_scores(kept)
+        return stays
 
     def write_scores(self, scores: dict[str, Any]) -> None:
         write_atomically(self.scores_file, json.dumps(scores, indent=1) + "\n")
@@ -176,10 +213,32 @@ class RunFolder:
     def save_networks(
         self, nets: Networks, step: int, averages: Mapping[str, Tensor] = MappingProxyType({})
     ) -> None:
-        """Write the weights as they were trained, and the running averages there are of them."""
+        """Write the weights as they were trained, and the running averages there are of them.
+
+        What was silenced in earlier ones is forgotten.
+        """
         named = {f"{AVERAGES}{name}": tensor for name, tensor in averages.items()}
         content = tensor_files.to_bytes(nets.state_dict() | named, {"step": step})
         write_atomically(self.networks_file, content)
+        self.silenced_file.unlink(missing_ok=True)
+        self.unsilenced_file.unlink(missing_ok=True)
+
+    def silenced(self) -> dict[str, Any] | None:
+        """Return which latents were silenced and why, or None if nobody asked for it."""
+        return read_json(self.silenced_file) if self.silenced_file.is_file() else None
+
+    def keep_silenced(self, nets: Networks, step: int, facts: dict[str, Any]) -> None:
+        """Write networks with silenced latents; those before are kept beside them."""
+        content = tensor_files.to_bytes(nets.state_dict(), {"step": step})
+        before, _ = tensor_files.read(self.networks_file)
+        write_atomically(self.unsilenced_file, tensor_files.to_bytes(before, {"step": step}))
+        write_atomically(self.silenced_file, json.dumps(facts) + "\n")
+        write_atomically(self.networks_file, content)
+
+    def undo_silenced(self) -> None:
+        """Put the networks back that were there before latents were silenced."""
+        os.replace(self.unsilenced_file, self.networks_file)
+        self.silenced_file.unlink()
 
     def trained_tensors(self) -> tuple[dict[str, Tensor], int]:
         """Return the newest weights and their step: of the end, or of the last checkpoint.
@@ -218,6 +277,18 @@ class RunFolder:
 def part_of(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
     """Return the tensors whose names begin so, by the rest of their names."""
     return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+
+
+def _is_full(entry: Mapping[str, Any], step: int) -> bool:
+    """Say whether a stored score is of the full preset and of this step.
+
+    Scores from before presets and steps were kept count as both.
+    """
+    return (
+        entry.get("value") is not None
+        and not is_preliminary(entry)
+        and entry.get("step", step) == step
+    )
 
 
 def checked_latent_name(name: Any) -> str:

@@ -76,7 +76,12 @@ def used_by(config: Train) -> list[Used]:
         wanted.append(("unweave.networks", catalog.name_of(config.architecture)))
     if name := set_name(config.data):
         wanted.append((DATA, name))
-    found = [catalog.plugins.find(package, name) for package, name in wanted]
+    return among(wanted)
+
+
+def among(entries: Iterable[tuple[str, str]]) -> list[Used]:
+    """Return the plugins among entries of the catalog, given by package and name."""
+    found = [catalog.plugins.find(package, name) for package, name in entries]
     return [Used(plugin.package, plugin.name, plugin.whole_origin()) for plugin in found if plugin]
 
 
@@ -121,27 +126,28 @@ def keep_files(used: Iterable[Used], folder: Path) -> None:
             write_atomically(folder / plugin.copy, source.content)
 
 
-def check(used: Iterable[Used], folder: Path) -> None:
-    """Raise an error that says how to get a plugin if it is missing; warn if it has changed."""
+def check_all_there(used: Iterable[Used], folder: Path) -> None:
+    """Raise an error that says how to get a plugin if it is missing."""
     for plugin in used:
-        if plugin.package == DATA:
-            continue  # a run loads without its data
         if plugin.name not in catalog.names(plugin.package):
-            raise ConfigError(_missing(plugin, folder))
+            raise ConfigError(
+                f"{folder} needs the {plugin.word} {plugin.name!r} of {plugin.how_to_get(folder)}"
+            )
+
+
+def check(used: Iterable[Used], folder: Path) -> None:
+    """Refuse to go on without the plugins that a run is loaded with; warn if one has changed."""
+    loaded_with = [plugin for plugin in used if plugin.package != DATA]  # opened when needed
+    check_all_there(loaded_with, folder)
+    for plugin in loaded_with:
         for warning in _changes(plugin, catalog.origin(plugin.package, plugin.name)):
             warnings.warn(f"{folder}: {warning}", PluginWarning, stacklevel=3)
 
 
 def open_data(config: Train, used: Iterable[Used], folder: Path) -> FactorImages:
     """Open the data set of a run, or say how to get the plugin that it needs."""
-    for plugin in used:
-        if plugin.package == DATA and plugin.name not in catalog.names(DATA):
-            raise ConfigError(_missing(plugin, folder))
+    check_all_there([plugin for plugin in used if plugin.package == DATA], folder)
     return load_data(config.data, config.data_options)
-
-
-def _missing(plugin: Used, folder: Path) -> str:
-    return f"{folder} needs the {plugin.word} {plugin.name!r} of {plugin.how_to_get(folder)}"
 
 
 def _changes(plugin: Used, now: Origin | None) -> Iterator[str]:

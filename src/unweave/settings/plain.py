@@ -19,7 +19,8 @@ from unweave.settings.schedules import Schedule
 
 T = TypeVar("T")
 
-_hints: Callable[[Any], dict[str, Any]] = functools.cache(typing.get_type_hints)
+field_types: Callable[[Any], dict[str, Any]] = functools.cache(typing.get_type_hints)
+"""Return the types of a class's fields by name, also where they are written as text."""
 
 
 def choices_of(hint: Any) -> dict[str, type]:
@@ -33,7 +34,7 @@ def choices_of(hint: Any) -> dict[str, type]:
 
 def choices_among(settings: type) -> dict[str, dict[str, type]]:
     """Return the choices of every field of a dataclass that has some."""
-    hints = _hints(settings)
+    hints = field_types(settings)
     found = {f.name: choices_of(hints[f.name]) for f in dataclasses.fields(settings)}
     return {name: choices for name, choices in found.items() if choices}
 
@@ -41,7 +42,9 @@ def choices_among(settings: type) -> dict[str, dict[str, type]]:
 def to_plain(value: Any) -> Any:
     """Turn settings into dictionaries, lists, numbers and strings."""
     if isinstance(value, Schedule):
-        return value.end if value.start == value.end or value.steps == 0 else str(value)
+        return (
+            value.end if value.start == value.end or value.steps == value.wait == 0 else str(value)
+        )
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: _plain_field(value, f.name) for f in dataclasses.fields(value)}
     if isinstance(value, (tuple, list)):
@@ -51,7 +54,7 @@ def to_plain(value: Any) -> Any:
 
 def _plain_field(settings: Any, name: str) -> Any:
     value = getattr(settings, name)
-    for choice, kind in choices_of(_hints(type(settings))[name]).items():
+    for choice, kind in choices_of(field_types(type(settings))[name]).items():
         if type(value) is kind:
             return {"name": choice, **to_plain(value)}
     return to_plain(value)
@@ -102,7 +105,7 @@ def from_plain(kind: type[T], plain: Any, path: str) -> T:
     if not isinstance(plain, dict):
         raise ConfigError(f"{path}: expected a table of settings, found {plain!r}")
     fields = {f.name: f for f in dataclasses.fields(kind) if f.init}  # type: ignore[arg-type]
-    hints = _hints(kind)
+    hints = field_types(kind)
     values = {}
     for name, value in plain.items():
         if name not in fields:
@@ -125,7 +128,7 @@ def from_plain(kind: type[T], plain: Any, path: str) -> T:
 def convert_fields(settings: Any, names: Iterable[str]) -> None:
     """Bring fields of a frozen dataclass to the types they are declared with, or say which
     cannot be; for what users write in Python, where nothing else checks it."""
-    hints = typing.get_type_hints(type(settings))
+    hints = field_types(type(settings))
     for name in names:
         value = _convert(hints[name], getattr(settings, name), name)
         object.__setattr__(settings, name, value)

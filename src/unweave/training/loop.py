@@ -19,13 +19,14 @@ from unweave import devices
 from unweave.data import FactorImages
 from unweave.errors import ConfigError, DataError, Stopped
 from unweave.files.locks import sole_owner
-from unweave.methods import Move
+from unweave.methods import Method, Move
 from unweave.networks import Networks, architecture_for
 from unweave.process import asked_to_stop
+from unweave.runs import silencing
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
-from unweave.training import checkpoint
+from unweave.training import bits, checkpoint
 from unweave.training.diagnostics import diagnose, diagnostic_images
 from unweave.training.game import Game, fresh_networks
 from unweave.training.game import PlayerOptimizer as PlayerOptimizer
@@ -49,6 +50,9 @@ class Watcher:
     def evaluated(self, run: Run, step: int, diagnostics: dict[str, Any]) -> None:
         """Diagnostics were measured."""
 
+    def told(self, message: str) -> None:
+        """Something that was decided for the user, or that is good to know."""
+
     def warned(self, message: str) -> None:
         """Something the user should know."""
 
@@ -64,14 +68,30 @@ def start(
     watchers: Sequence[Watcher] = (),
 ) -> Run:
     """Train a new run in a folder."""
+    wished = config.method
     config = resolved(config, data)
+    for watcher in watchers:
+        for message in said_of(wished, config.method, data):
+            watcher.told(message)
     # Tried before the folder is made, so that an impossible combination leaves nothing behind.
     check(config, data)
     devices.choose_device(machine.device)
     run_folder = RunFolder(folder)
-    with _told_how_to_go_on(run_folder, machine):
+    with _told_how_to_go_on(run_folder):
         run_folder.create(config, data.summary)
         return _train(config, data, run_folder, machine, watchers, resumed=False)
+
+
+def said_of(wished: Method, settled: Method, data: FactorImages) -> list[str]:
+    """Return what the user should know of the data and of what was decided by them."""
+    messages = [f"{data.name}: {data.note}"] if data.note else []
+    likelihood = getattr(settled, "likelihood", "")
+    if likelihood != getattr(wished, "likelihood", ""):
+        messages.append(
+            f"likelihood {likelihood}, as these images are not black and white; papers that "
+            f"name a β mean bernoulli, which --method.likelihood bernoulli gives"
+        )
+    return messages
 
 
 def resolved(config: Train, data: FactorImages) -> Train:
@@ -113,7 +133,7 @@ def resume(
     if steps is not None and steps != config.steps:
         config = replace(config, steps=steps)
         run_folder.write_config(config, data.summary)
-    with _told_how_to_go_on(run_folder, machine):
+    with _told_how_to_go_on(run_folder):
         return _train(config, data, run_folder, machine, watchers, resumed=True)
 
 
@@ -139,12 +159,17 @@ def _train(
     *,
     resumed: bool,
 ) -> Run:
+    before = folder.machine() if resumed else {}
+    machine = bits.as_before(machine, before)
     device = devices.choose_device(machine.device)
     devices.tune_allocator()
     devices.use_threads(machine.threads)
     devices.use_determinism(device)
+    now = devices.what_decides_bits(device, compiled=machine.compile)
     busy = f"{folder.path} is being trained by another process"
     with sole_owner(folder.path / ".lock", busy):
+        _warn(watchers, bits.changes(folder, before, now))
+        folder.write_machine(now)
         nets = make_networks(config, data)
         devices.place(nets, device)
         game = Game(config, data.summary, nets)
@@ -157,8 +182,7 @@ def _train(
                 raise ConfigError(
                     f"{folder.path} is at step {first_step} already, beyond {config.steps}"
                 )
-            for watcher in watchers if warning else ():
-                watcher.warned(warning or "")
+            _warn(watchers, warning or "")
         run = Run(
             config, data.summary, game.averages.shown, step=first_step, folder=folder, data=data
         )
@@ -176,6 +200,10 @@ def _train(
             for watcher in watchers:
                 watcher.stopped()
         folder.save_networks(nets, config.steps, game.averages.tensors())
+        if config.silence:
+            message = str(silencing.silence(run, config.silence))
+            for watcher in watchers:
+                watcher.warned(message)
         folder.set_status("done", step=config.steps, steps=config.steps)
     return run
 
@@ -221,7 +249,7 @@ class _Session:
                     )
                     raise Stopped(
                         f"stopped after step {self.run.step} of {self.config.steps}; "
-                        f"go on with: {_way_back(self.folder, self.machine)}"
+                        f"go on with: {_way_back(self.folder)}"
                     )
         self.finish()
 
@@ -278,7 +306,7 @@ def moves_of_step(
     """Yield the moves of a step, its batch and noise drawn from (seed, step)."""
     rng = np.random.default_rng((config.seed, step))
     torch.manual_seed(int(rng.integers(2**63)))
-    batch = config.method.supervision.draw(data, config.batch_size, rng)
+    batch = config.method.supervision.at(step).draw(data, config.batch_size, rng)
     batch = batch.map_tensors(lambda tensor: devices.place_batch(tensor, device))
     moves = config.method.turns(nets, batch, step)
     while True:
@@ -308,8 +336,13 @@ def _seeded(source: tuple[int, ...], device: torch.device) -> Iterator[None]:
         yield
 
 
+def _warn(watchers: Sequence[Watcher], message: str) -> None:
+    for watcher in watchers if message else ():
+        watcher.warned(message)
+
+
 @contextmanager
-def _told_how_to_go_on(folder: RunFolder, machine: Machine) -> Iterator[None]:
+def _told_how_to_go_on(folder: RunFolder) -> Iterator[None]:
     """Name the way back if a run is interrupted outside its steps, or at once within one."""
     try:
         yield
@@ -318,10 +351,8 @@ def _told_how_to_go_on(folder: RunFolder, machine: Machine) -> Iterator[None]:
     except KeyboardInterrupt as interrupt:
         if not folder.exists():
             raise
-        raise Stopped(f"interrupted; go on with: {_way_back(folder, machine)}") from interrupt
+        raise Stopped(f"interrupted; go on with: {_way_back(folder)}") from interrupt
 
 
-def _way_back(folder: RunFolder, machine: Machine) -> str:
-    """Return the command that goes on, on as many threads: other sums would round otherwise."""
-    threads = "" if machine.threads is None else f" --threads {machine.threads}"
-    return f"unweave resume {folder.path}{threads}"
+def _way_back(folder: RunFolder) -> str:
+    return f"unweave resume {folder.path}"

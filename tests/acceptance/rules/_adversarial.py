@@ -31,5 +31,4 @@ def of_encoder(encoder: Literal["deterministic", "gaussian"]) -> Rule:
         what=f"{encoder} encoder, w = 5",
         unmatched_is="a plain autoencoder (w = 0)",
         broken={"discriminator asleep": lambda seed: train(Asleep(**settings), seed=seed)},
-        error=3,
     )

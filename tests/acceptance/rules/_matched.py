@@ -2,13 +2,12 @@
 
 from collections.abc import Callable
 
+from rules._covariance import ERROR
 from rules._measures import distance_to_prior, drawn_codes, scatter, squared_error
 from rules._rule import Checks, Columns, Finding, Measure, Rule
 from rules._training import squares, train, untrained
 from unweave.methods import Method
 from unweave.runs.run import Run
-
-UNMATCHED = "codes not matched"
 
 
 def finding(run: Run) -> Finding:
@@ -25,7 +24,6 @@ def matched(
     unmatched_is: str,
     broken: dict[str, Callable[[int], Run]],
     share: float = 0.2,
-    error: float = 1.5,
     steps: int = 1500,
 ) -> Rule:
     """Return the rule that codes are nearer to the prior than those of a method that does less."""
@@ -36,10 +34,10 @@ def matched(
     def checks(own: Columns, others: dict[str, Columns]) -> Checks:
         reference = others[unmatched_is]
         return {
-            "MMD²": bool((own["MMD²"] < share * reference["MMD²"]).all()),
-            "squared error": bool(
-                (own["squared error"] < error * reference["squared error"]).all()
+            f"MMD² < {share:.2g} of {unmatched_is}": bool(
+                (own["MMD²"] < share * reference["MMD²"]).all()
             ),
+            f"squared error < {ERROR}": bool((own["squared error"] < ERROR).all()),
         }
 
     def of(make: Callable[[int], Run]) -> Measure:
@@ -47,8 +45,9 @@ def matched(
 
     return Rule(
         covers=(covers,),
-        claim=f"{what}, each seed: MMD² of drawn codes and prior below {share:g} of that of "
-        f"{unmatched_is}, squared error of reconstructions below {error:g} times",
+        claim=f"{what}, each seed: MMD² of drawn codes and prior below {share:.2g} of that of "
+        f"{unmatched_is}; squared error of reconstructions below {ERROR}, where the mean image "
+        "has 79",
         method=trained(method),
         saboteurs={
             unmatched_is: trained(unmatched),

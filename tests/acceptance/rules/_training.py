@@ -18,6 +18,7 @@ from unweave.training import loop
 QUIET = Machine(evaluations=0, threads=1, checkpoint_seconds=1e9)
 # With relu a decoder converges several times sooner than with the paper's tanh.
 NETWORK = MLP64(hidden=256, decoder_activation="relu")
+TANH = MLP64(hidden=256)
 FAST = {"latent_dim": 6, "optimizer": Adam(1e-3)}
 DISCRIMINATOR = {
     "discriminator_width": 256,

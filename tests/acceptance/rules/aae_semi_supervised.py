@@ -2,7 +2,7 @@
 
 from rules._classes import of_classes
 from rules._labels import LABELS
-from rules._training import DISCRIMINATOR, NETWORK
+from rules._training import DISCRIMINATOR, TANH
 from unweave.methods.aae_semi_supervised import AAESemiSupervised
 from unweave.settings.optimizers import Adam
 
@@ -26,7 +26,7 @@ RULE = of_classes(
         "labels without weight": lambda seed: make(seed, classification_weight=0),
     },
     steps=2500,
-    network=NETWORK,
+    network=TANH,
     batch_size=64,
     margin=0.04,
     samples=0.55,

@@ -14,5 +14,4 @@ RULE = matched(
     unmatched_is="an autoencoder (α = 1, λ = 0)",
     broken={"gradient of the direction cut": lambda seed: train(Cut(**SETTINGS), seed=seed)},
     share=1 / 2,
-    error=3,
 )

@@ -6,7 +6,7 @@ import torch
 from rules._labels import LABELS, labels_alone
 from rules._measures import traversals
 from rules._rule import Checks, Columns, Finding, Rule
-from rules._training import FAST, all_images, judged_on, shuffled, squares, train
+from rules._training import FAST, TANH, all_images, judged_on, shuffled, squares, train
 from unweave.data import FactorImages
 from unweave.methods._label_losses import HEADS
 from unweave.methods.beta_vae import BetaVAE
@@ -31,7 +31,7 @@ def finding(run: Run) -> Finding:
 
 def with_labels(seed: int, data: FactorImages | None = None, weight: float = 640) -> Finding:
     twin = SemiSupervised(ALONE, labels=LABELS, label_seed=seed, label_weight=weight)
-    return finding(train(twin, data=data, seed=seed, steps=STEPS))
+    return finding(train(twin, data=data, network=TANH, seed=seed, steps=STEPS))
 
 
 def from_labels_alone(seed: int) -> Finding:
@@ -43,7 +43,7 @@ def from_labels_alone(seed: int) -> Finding:
     def loss(codes: torch.Tensor, chosen: torch.Tensor) -> torch.Tensor:
         return head(codes, labels[chosen])
 
-    encode = labels_alone(data, rows, 3, loss, seed=seed, steps=STEPS)
+    encode = labels_alone(data, rows, 3, loss, seed=seed, steps=STEPS, network=TANH)
     return Finding(aligned(encode(all_images(data))))
 
 
@@ -66,7 +66,7 @@ RULE = Rule(
         "labels without weight": lambda seed: with_labels(seed, weight=0),
     },
     references={
-        "β-VAE": lambda seed: finding(train(ALONE, seed=seed, steps=STEPS)),
+        "β-VAE": lambda seed: finding(train(ALONE, network=TANH, seed=seed, steps=STEPS)),
         "the labels alone": from_labels_alone,
     },
     checks=checks,

@@ -4,7 +4,7 @@ import numpy as np
 
 from rules._measures import traversals
 from rules._rule import Checks, Columns, Finding, Measure, Rule
-from rules._training import FAST, all_images, judged_on, shuffled, squares, train
+from rules._training import FAST, TANH, all_images, judged_on, shuffled, squares, train
 from unweave.methods import Method
 from unweave.methods.beta_vae import BetaVAE
 from unweave.methods.slow_vae import SlowVAE
@@ -24,14 +24,14 @@ def finding(run: Run) -> Finding:
 
 
 def trained(method: Method) -> Measure:
-    return lambda seed: finding(train(method, seed=seed, steps=STEPS))
+    return lambda seed: finding(train(method, network=TANH, seed=seed, steps=STEPS))
 
 
 def on_strangers(seed: int) -> Finding:
     """Train on frames that have nothing to do with each other."""
-    return finding(
-        train(SlowVAE(**SETTINGS), data=shuffled(squares(), seed), seed=seed, steps=STEPS)
-    )
+    strangers = shuffled(squares(), seed)
+    run = train(SlowVAE(**SETTINGS), data=strangers, network=TANH, seed=seed, steps=STEPS)
+    return finding(run)
 
 
 def checks(own: Columns, others: dict[str, Columns]) -> Checks:

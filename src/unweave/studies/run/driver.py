@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from unweave import devices
-from unweave.catalog.plugins import Carried, carried
+from unweave.catalog.plugins import carried
 from unweave.devices import DeviceName
 from unweave.errors import ConfigError
 from unweave.files.writing import write_atomically
 from unweave.process import usable_cores
 from unweave.runs import config
 from unweave.runs.config import Machine
-from unweave.runs.plugins import used_by
+from unweave.runs.plugins import among, used_by
 from unweave.settings.plain import to_plain
 from unweave.studies.define.definition import Study
 from unweave.studies.define.expansion import Plan, PlannedRun, expand
@@ -110,8 +110,7 @@ def run_study(
         count = choose_workers(workers, threads, device)
         chosen = LocalRunner(count, retries=retries, data=plan.data, gpus=gpu_names(device))
     machine = Machine(device=device, threads=threads, checkpoint_seconds=checkpoint_seconds)
-    plugins = plugins_of(plan, todo)
-    jobs = [replace(job_of(plan, run, root, machine), plugins=plugins) for run in todo]
+    jobs = [job_of(plan, run, root, machine) for run in todo]
     state = "stopped"
     try:
         chosen.run(jobs, run_job, ledger, progress)
@@ -125,6 +124,8 @@ def job_of(plan: Plan, run: PlannedRun, root: str | Path, machine: Machine) -> J
     """Return what a worker has to know of a run."""
     budget = plan.study.budget
     minutes = budget.minutes_per_run
+    metrics = among(("unweave.metrics", metric) for metric in plan.metrics)
+    used = [*used_by(run.config), *metrics]
     return Job(
         run_id=run.run_id,
         root=str(Path(root).absolute()),
@@ -133,16 +134,9 @@ def job_of(plan: Plan, run: PlannedRun, root: str | Path, machine: Machine) -> J
         machine=replace(machine, evaluations=budget.evaluations),
         longest_seconds=None if minutes is None else 60 * minutes,
         keeps_checkpoints=plan.study.keep == "checkpoints",
+        needs=tuple(used),
+        plugins=carried((plugin.package, plugin.name) for plugin in used),
     )
-
-
-def plugins_of(plan: Plan, runs: Sequence[PlannedRun]) -> tuple[Carried, ...]:
-    """Return what workers must be sent of the plugins that were given to this process."""
-    used = {("unweave.metrics", metric) for metric in plan.metrics}
-    kinds = {(type(r.config.method), type(r.config.architecture), r.config.data): r for r in runs}
-    for run in kinds.values():
-        used |= {(plugin.package, plugin.name) for plugin in used_by(run.config)}
-    return carried(used)
 
 
 def choose_workers(workers: int | None, threads: int, device: str) -> int:
