@@ -13,10 +13,9 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from unweave.data._array_files import ArrayArchive, Header, map_array
 from unweave.data._dataset import Column, Factor
-from unweave.data._reason import reason
 from unweave.errors import DataError
+from unweave.files.arrays import ArrayArchive, Header, map_array, text_of
 from unweave.files.csv_cells import read_csv_cells
 
 FILE_COLUMNS = ("file", "filename", "file_name", "path", "image", "image_id", "name")
@@ -171,7 +170,9 @@ def archive_columns(
 def _names_in(archive: ArrayArchive, headers: Mapping[str, Header]) -> list[str] | None:
     for name, header in headers.items():
         if name.lower() in NAME_ARRAYS and header.dtype.kind in "US":
-            return [str(text) for text in _text(archive.load(name).reshape(-1), str(archive.path))]
+            return [
+                str(text) for text in text_of(archive.load(name).reshape(-1), str(archive.path))
+            ]
     return None
 
 
@@ -189,7 +190,7 @@ def _as_factor(name: str, column: np.ndarray, where: str) -> tuple[Factor, np.nd
     if column.dtype == object and all(isinstance(value, str) for value in column):
         column = column.astype(str)
     if column.dtype.kind in "US":
-        column = _text(column, where)
+        column = text_of(column, where)
         numbers = _as_numbers(column)
         if numbers is None:
             return _categories(name, column, where)
@@ -226,14 +227,6 @@ def _categories(name: str, column: np.ndarray, where: str) -> tuple[Factor, np.n
     labels, indices = np.unique(column, return_inverse=True)
     factor = Factor(name, len(labels), tuple(map(str, labels)), categorical=True)
     return factor, indices.reshape(-1).astype(np.int64)
-
-
-def _text(column: np.ndarray, where: str) -> np.ndarray:
-    """Return strings as such; bytes are read as UTF-8."""
-    try:
-        return np.array(np.char.decode(column) if column.dtype.kind == "S" else column.tolist())
-    except ValueError as error:  # bytes that are no text, or characters that do not exist
-        raise DataError(f"{where} holds damaged text: {reason(error)}") from error
 
 
 def _as_numbers(column: np.ndarray) -> np.ndarray | None:

@@ -5,18 +5,16 @@ against the bytes that are there, and what would unpack to more than `LIMIT` byt
 is refused before it is unpacked.
 """
 
-import math
-import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from unweave.errors import ConfigError, DataError
+from unweave.files.arrays import ArrayArchive, map_array, text_of
 from unweave.files.csv_cells import read_csv_cells
 
 LIMIT = 8 << 30
@@ -74,85 +72,28 @@ def _read(path: Path, key: str | None, limit: int) -> NamedTable:
 
 
 def _read_npy(path: Path, key: str | None, limit: int) -> NamedTable:
-    with path.open("rb") as file:
-        shape, dtype, size = _npy_header(file, str(path), limit)
-        there = path.stat().st_size - file.tell()
-        if there < size:
-            raise DataError(
-                f"{path}: the header promises {size} bytes of data, the file has {there}. "
-                "The file is damaged or was not written to its end."
-            )
-    return _named(np.load(path, allow_pickle=False).reshape(shape).astype(dtype, copy=False), path)
-
-
-def _npy_header(file: IO[bytes], name: str, limit: int) -> tuple[tuple[int, ...], Any, int]:
-    """Return shape, type and size in bytes, without reading the data."""
-    try:
-        version = npy.read_magic(file)
-        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, _, dtype = read(file)
-    except (ValueError, EOFError) as error:
-        raise DataError(f"{name} is no npy array ({error}). Save it with numpy.save.") from error
-    if dtype.hasobject or dtype.kind not in "fiubU":
-        raise DataError(
-            f"{name} holds entries of type {dtype}; expected numbers or words. "
-            "Arrays of Python objects are not read, because that would run code from the file."
-        )
-    size = math.prod(shape) * dtype.itemsize
-    if size > limit or any(length < 0 for length in shape):
-        raise DataError(
-            f"{name} says it holds an array of shape {shape}, {size / 2**30:.1f} GiB; "
-            f"at most {limit / 2**30:.1f} GiB are read. Pass fewer rows."
-        )
-    return shape, dtype, size
+    return _named(np.array(map_array(path, limit)), path)
 
 
 def _read_npz(path: Path, key: str | None, limit: int) -> NamedTable:
-    try:
-        archive = zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
-        raise DataError(f"{path} is no npz archive ({error}). Save it with numpy.savez.") from error
-    with archive:
-        members = {Path(info.filename).stem: info for info in archive.infolist()}
-        name = _choose_key(members, key, path)
-        info = members[name]
-        label = f"{path}:{name}"
-        if info.file_size > limit + (1 << 20):
-            raise DataError(
-                f"{label} unpacks to {info.file_size / 2**30:.1f} GiB; "
-                f"at most {limit / 2**30:.1f} GiB are read."
-            )
-        try:
-            with archive.open(info) as file:
-                size = _npy_header(file, label, limit)[2]
-                if size > info.file_size:
-                    raise DataError(
-                        f"{label}: the header promises {size} bytes of data, "
-                        f"the member has {info.file_size}. The file is damaged."
-                    )
-            with archive.open(info) as file:
-                array = npy.read_array(file, allow_pickle=False)
-        # zipfile raises NotImplementedError for a compression it does not know.
-        except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError) as error:
-            if isinstance(error, DataError):
-                raise
-            raise DataError(f"{label} is damaged ({error}).") from error
-    return _named(array, path)
+    archive = ArrayArchive(path)
+    return _named(archive.load(_choose_key(archive.names, key, path), limit), path)
 
 
-def _choose_key(members: dict[str, Any], key: str | None, path: Path) -> str:
+def _choose_key(members: Sequence[str], key: str | None, path: Path) -> str:
+    if not members:
+        raise DataError(f"{path} holds no array. Save it with numpy.savez.")
     if key is not None:
         if key not in members:
             raise DataError(f"{path} has no array {key!r}; it has {', '.join(members)}.")
         return key
     if len(members) == 1:
-        return next(iter(members))
+        return members[0]
     usual = [name for name in USUAL_KEYS if name in members]
     if len(usual) == 1:
         return usual[0]
     raise DataError(
-        f"{path} has several arrays: {', '.join(members)}. "
-        f"Say which one, e.g. key={next(iter(members), '')!r}."
+        f"{path} has several arrays: {', '.join(members)}. Say which one, e.g. key={members[0]!r}."
     )
 
 
@@ -213,8 +154,8 @@ def _named(array: NDArray[Any], path: Path) -> NamedTable:
     if array.ndim != 2:
         raise DataError(f"{path}: expected a table (row, column); found shape {array.shape}.")
     names = [f"column_{index}" for index in range(array.shape[1])]
-    if array.dtype.kind == "U":
-        return _join(list(array.T), names)
+    if array.dtype.kind in "US":
+        return _join(list(text_of(array, str(path)).T), names)
     return NamedTable(array, tuple(names), {})
 
 
