@@ -13,7 +13,7 @@ ROOT = Path(unweave.__file__).parent
 # folder; alone files share a layer only with what they do not need.
 LAYERS = [
     {"errors"},
-    {"catalog", "tensors", "tables", "files", "pages"},
+    {"catalog", "tensors", "tables", "files", "pages", "code_prior"},
     {"settings", "devices", "correlation"},
     {"probability", "data", "metrics"},
     {"networks", "batches"},
@@ -22,7 +22,7 @@ LAYERS = [
     {"training", "evaluation", "views"},
     {"figures"},
     {"watchers", "report", "explorer"},
-    {"recipes", "workflows"},
+    {"recipes", "workflows", "automatic"},
     {"studies"},
     {"cli"},
     {"__main__"},

@@ -36,6 +36,7 @@ def train(
     architecture: Architecture | str | None = None,
     validation: float = 0.0,
     precision: Precision = "float32",
+    silence: float = 0.0,
     data_options: DataOptions = DataOptions(),
     machine: Machine = Machine(),
     evaluate: bool = True,
@@ -66,6 +67,7 @@ def train(
         seed=seed,
         validation=validation,
         precision=precision,
+        silence=silence,
     )
     if isinstance(data, FactorImages):
         opened = data.arranged(data_options.split, data_options.correlate)
@@ -136,6 +138,7 @@ def evaluate(
 ) -> "Scores":
     """Score a run; the scores are kept in its folder as well.
 
+    Scores of the fast preset never take the place of full ones there (`Scores.kept`).
     `encoded` holds the run's codes if they have been computed already.
     """
     from unweave.evaluation.encode import encode_run
@@ -155,11 +158,14 @@ def evaluate(
             encoded.factors if encoded.factor_names else None,
             metrics,
             posterior=encoded.posterior,
+            prior=run.code_prior.name,
             factor_names=encoded.factor_names or None,
             **how,
         )
     if run.folder is not None:
-        run.folder.write_scores(run.folder.scores() | scores_to_json(scores))
+        scores.kept = run.folder.add_scores(
+            scores_to_json(scores), step=run.step, preliminary=preset == "fast"
+        )
     return scores
 
 

@@ -13,6 +13,7 @@ from unweave import catalog
 from unweave.devices import place
 from unweave.errors import ConfigError
 from unweave.networks import Architecture, architecture_for, architecture_named
+from unweave.networks._stages import stages
 from unweave.networks.conv64 import Conv64
 from unweave.networks.conv_any import ConvAny
 from unweave.networks.mlp64 import MLP64
@@ -130,13 +131,13 @@ def test_conv_any_is_conv64_on_images_of_64_pixels():
     ],
 )
 def test_conv_any_goes_down_to_3_to_5_pixels(image_shape, coarsest):
-    stages = ConvAny().stages(image_shape)
-    assert (stages[-1].coarse[1:] if stages else image_shape[1:]) == coarsest
+    found = stages(image_shape)
+    assert (found[-1].coarse[1:] if found else image_shape[1:]) == coarsest
 
 
 def test_conv_any_repeats_the_last_number_of_channels():
-    stages = ConvAny(channels=(3, 5)).stages((1, 64, 64))
-    assert [stage.coarse[0] for stage in stages] == [3, 5, 5, 5]
+    found = stages((1, 64, 64), (3, 5))
+    assert [stage.coarse[0] for stage in found] == [3, 5, 5, 5]
 
 
 @pytest.mark.parametrize("wrong", [{"channels": ()}, {"channels": (8, 0)}, {"hidden": 0}])

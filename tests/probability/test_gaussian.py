@@ -4,7 +4,8 @@ import pytest
 import torch
 from torch.distributions import Normal, kl_divergence
 
-from unweave.probability.gaussian import DiagonalGaussian, standard_normal_log_density
+from unweave.code_prior import GAUSSIAN
+from unweave.probability.gaussian import DiagonalGaussian
 
 
 @pytest.fixture
@@ -24,7 +25,7 @@ def test_densities_entropies_and_divergences_match_torch(pair):
     torch.testing.assert_close(q.entropy(), as_normal(q).entropy())
     torch.testing.assert_close(q.kl_to(p), kl_divergence(as_normal(q), as_normal(p)))
     torch.testing.assert_close(q.kl_to_prior(), kl_divergence(as_normal(q), Normal(0.0, 1.0)))
-    torch.testing.assert_close(standard_normal_log_density(z), Normal(0.0, 1.0).log_prob(z))
+    torch.testing.assert_close(GAUSSIAN.log_density(z), Normal(0.0, 1.0).log_prob(z))
 
 
 def test_samples_have_the_mean_and_variance_and_carry_gradients():

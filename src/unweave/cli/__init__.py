@@ -13,6 +13,7 @@ VERBS = {
     "demo": "Render dSprites, train, score and draw the default model: the tour in minutes.",
     "train": "Train a method on data: unweave train beta_vae --data dsprites",
     "resume": "Continue a run that was stopped, or train it further.",
+    "silence": "Silence the latents of a run that carry nothing, or take that back.",
     "evaluate": "Score a run, a table of codes, or any Python function that encodes images.",
     "study": "Run many trainings from one file: unweave study run FILE; then table, report.",
     "figures": "Draw a run: traversals, curves, heat maps, responses of latents to factors.",

@@ -88,12 +88,17 @@ def run(words: list[str]) -> int:
         data = load_data(flags.data, flags.options).part(flags.part)
         scores = workflows.evaluate_model(encode, data, sampler=flags.sampler, **how)
     content = workflows.scores_to_json(scores)
-    name = "scores.json" if flags.part == "all" else f"scores.{flags.part}.json"
-    path = folder if folder.suffix == ".json" else folder / name
-    if flags.run is None or flags.out:
+    stays_apart = flags.run is None or flags.out is not None
+    # Files of their own, so that a part or a quick look never takes the place of full scores.
+    part = "" if flags.part == "all" else f".{flags.part}"
+    fast = ".fast" if flags.preset == "fast" and stays_apart else ""
+    path = folder if folder.suffix == ".json" else folder / f"scores{part}{fast}.json"
+    if stays_apart:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, json.dumps(content, indent=1) + "\n")
     _output.say_scores(content)
+    if scores.kept:
+        _output.say(f"{path} keeps its full scores of {', '.join(scores.kept)}")
     _output.say(f"scores: {path}")
     return 0
 

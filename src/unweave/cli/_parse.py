@@ -31,7 +31,7 @@ def _schedule(
 
     return tyro.constructors.PrimitiveConstructorSpec(
         nargs=1,
-        metavar="NUMBER|START:END:STEPS[:WAIT]",
+        metavar="NUMBER|START:END:STEPS[:WAIT][:geometric]",
         instance_from_str=read,
         is_instance=lambda value: value is None or isinstance(value, Schedule),
         str_from_instance=lambda value: [str(value)],

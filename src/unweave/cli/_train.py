@@ -6,7 +6,7 @@ from typing import Annotated, Any, Generic, TypeVar
 import tyro
 
 from unweave import catalog
-from unweave.cli import _output
+from unweave.cli import _auto, _output
 from unweave.cli._parse import PLUGIN, parse, take_choices, take_name, take_option
 from unweave.data import DataOptions, load_data
 from unweave.methods import Method, is_in_file, method_named, name_in_file
@@ -44,11 +44,16 @@ class WithArchitecture(WithMethod[M], Generic[M, A]):
 
 
 def run(words: list[str]) -> int:
+    if words and words[0] == "auto":
+        return _auto.run(words[1:])
     if words and is_in_file(words[0]):
         words[0] = name_in_file(words[0])
     name = take_name(words, catalog.names("unweave.methods"), "method", USAGE)
     if name is None:
-        _output.say(f"usage: {USAGE} [flags]\n\n`unweave train METHOD --help` explains its flags.")
+        _output.say(
+            f"usage: {USAGE} [flags]\n\n`unweave train METHOD --help` explains its flags;\n"
+            "`unweave train auto --data DATA --minutes 10` chooses the settings itself."
+        )
         _output.say(PLUGIN)
         _output.say_methods()
         return 0

@@ -12,6 +12,7 @@ from unweave.data import image_from_bytes
 from unweave.errors import ConfigError, DataError, UnweaveError
 from unweave.explorer.open_runs import Library, OpenRun, weights_signature
 from unweave.methods import summary_of
+from unweave.metrics import protocol_words
 from unweave.runs.config import Train, named, to_json
 from unweave.runs.folder import RunFolder, read_json
 from unweave.runs.run import Run
@@ -162,7 +163,7 @@ def short_scores(scores: dict[str, Any]) -> dict[str, Any]:
         metric: {
             "value": entry["value"],
             "higher_is_better": entry.get("higher_is_better", True),
-            "protocol": entry.get("protocol", ""),
+            "protocol": protocol_words(entry),
         }
         for metric, entry in scores.items()
         if isinstance(entry, dict) and isinstance(entry.get("value"), int | float)
@@ -184,6 +185,7 @@ def run_facts(library: Library, name: str) -> dict[str, Any]:
         "versions": stored.get("versions", {}),
         "settings": to_json(config),
         "scores": folder.scores(),
+        "protocols": {name: protocol_words(entry) for name, entry in folder.scores().items()},
         "meanings": {name: _meaning(name) for name in folder.scores()},
         "image_shape": list(summary.image_shape),
         "rows": summary.rows,

@@ -14,6 +14,7 @@ import torch
 
 from unweave import catalog
 from unweave.batches import Supervision, Unsupervised
+from unweave.code_prior import GAUSSIAN, CodePrior
 from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError
 from unweave.methods._code import Code, CodeSource, Part
@@ -148,6 +149,11 @@ class Method(ABC):
         """Return the codes of images with the noise that training gives them, if it gives any."""
         q = self.posterior(nets, images)
         return self.encode(nets, images) if q is None else q.sample()
+
+    @property
+    def code_prior(self) -> CodePrior:
+        """Return the prior that a Gaussian posterior is compared with."""
+        return GAUSSIAN
 
     def sample_prior(self, nets: Networks, count: int) -> Latents:
         """Draw codes to generate from."""

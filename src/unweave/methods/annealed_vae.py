@@ -49,7 +49,7 @@ class AnnealedVAE(GaussianVAE):
     def loss(self, nets: Networks, batch: Batch, step: int) -> Loss:
         q = self.posterior(nets, batch.images)
         reconstruction = self.reconstruction(nets, q.sample(), batch.images)
-        kl = q.kl_to_prior().sum(1)
+        kl = self.kl_to_prior(q).sum(1)
         capacity = self.kl_limit(step)
         gap = (kl - capacity).abs().mean() if self.per_image else (kl.mean() - capacity).abs()
         return Loss(

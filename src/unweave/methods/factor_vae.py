@@ -59,7 +59,7 @@ class FactorVAE(GaussianAutoencoder):
         q = self.posterior(nets, batch.images)
         z = q.sample()
         reconstruction = self.reconstruction(nets, z, batch.images)
-        kl = q.kl_to_prior().sum(1).mean()
+        kl = self.kl_to_prior(q).sum(1).mean()
         correlation = nets.discriminator(z).mean()
         yield Turn(
             "autoencoder",

@@ -19,8 +19,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-import torch
-
 from unweave.batches import Batch
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
@@ -29,6 +27,7 @@ from unweave.methods._method import Loss, Player, Turn
 from unweave.networks import Architecture, Networks, code_discriminator
 from unweave.probability.adversarial import discriminator_loss, fooling_loss
 from unweave.probability.divergence import mmd_imq, mmd_rbf, stein_surrogate
+from unweave.probability.priors import sample_code_prior
 from unweave.settings.optimizers import Adam, Optimizer
 from unweave.tensors import Latents, Scalar
 
@@ -88,21 +87,24 @@ class InfoVAE(GaussianAutoencoder):
         judge = Player(("discriminator",), self.discriminator_optimizer)
         return super().players | {"discriminator": judge}
 
+    def _prior_like(self, z: Latents) -> Latents:
+        return sample_code_prior(self.code_prior, len(z), z.shape[1], z.device)
+
     def divergence_of(self, nets: Networks, z: Latents) -> Scalar:
         """Return the distance of codes from the prior."""
         if self.divergence == "adversarial":
             return fooling_loss(nets.discriminator(z))
         if self.divergence == "stein":
-            return stein_surrogate(z)
+            return stein_surrogate(z, self.code_prior)
         if self.kernel == "rbf":
-            return mmd_rbf(z, torch.randn_like(z), self.kernel_width)
-        return mmd_imq(z, torch.randn_like(z))
+            return mmd_rbf(z, self._prior_like(z), self.kernel_width)
+        return mmd_imq(z, self._prior_like(z))
 
     def turns(self, nets: Networks, batch: Batch, step: int) -> Iterator[Turn]:
         q = self.posterior(nets, batch.images)
         z = q.sample()
         reconstruction = self.reconstruction(nets, z, batch.images)
-        kl = q.kl_to_prior().sum(1).mean()
+        kl = self.kl_to_prior(q).sum(1).mean()
         divergence = self.divergence_of(nets, z)
         weight = self.alpha + self.lambda_prior - 1
         total = reconstruction + (1 - self.alpha) * kl + weight * divergence
@@ -110,6 +112,6 @@ class InfoVAE(GaussianAutoencoder):
         yield Turn("autoencoder", Loss(total, **terms))
 
         if self.divergence == "adversarial":
-            codes, prior = z.detach(), torch.randn_like(z)
+            codes, prior = z.detach(), self._prior_like(z)
             loss = discriminator_loss(nets.discriminator(prior), nets.discriminator(codes))
             yield Turn("discriminator", Loss(loss))

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.metrics._trees import boost_each
+from unweave.metrics._class_trees import boost_each_class
+from unweave.metrics._trees import Boosted, boost_each
 from unweave.tables import FactorTable, standardize, varying_codes
 
 Rows = NDArray[np.int64]
@@ -29,6 +30,15 @@ class Fitted:
 Predictor = Callable[[NDArray[np.float64], FactorTable, Rows, Rows, int], Fitted]
 
 
+def class_trees(
+    codes: NDArray[np.float64], factors: FactorTable, train: Rows, test: Rows, seed: int
+) -> Fitted:
+    """Classify by boosted trees with thresholds beside the rows of each class."""
+    labels = factors.labels[train]
+    trees = boost_each_class(codes[train], labels, factors.sizes, codes[test], seed=seed)
+    return _fitted(trees, factors, train, test)
+
+
 def boosted_trees(
     codes: NDArray[np.float64],
     factors: FactorTable,
@@ -37,7 +47,7 @@ def boosted_trees(
     seed: int,
     every_threshold: bool = False,
 ) -> Fitted:
-    """Classify by boosted trees grown by LightGBM."""
+    """Classify by boosted trees with thresholds at quantiles, or with every one."""
     trees = boost_each(
         codes[train],
         factors.labels[train],
@@ -46,6 +56,10 @@ def boosted_trees(
         seed=seed,
         every_threshold=every_threshold,
     )
+    return _fitted(trees, factors, train, test)
+
+
+def _fitted(trees: list[Boosted], factors: FactorTable, train: Rows, test: Rows) -> Fitted:
     columns = [fitted.importance for fitted in trees]
     on_train, on_test = [], []
     for fitted, labels in zip(trees, factors.labels.T, strict=True):
@@ -137,6 +151,7 @@ def cross_validated_lasso(
 
 
 PREDICTORS: dict[str, Predictor] = {
+    "locatello2019_trees": class_trees,
     "locatello2019_lightgbm": boosted_trees,
     "locatello2019_exact": functools.partial(boosted_trees, every_threshold=True),
     "locatello2019": scikit_boosted_trees,
@@ -145,6 +160,9 @@ PREDICTORS: dict[str, Predictor] = {
     "carbonneau2022": cross_validated_lasso,
     "linear": least_squares,
 }
+
+STANDARDIZED = ("eastwood2018", "eastwood2018_forest", "linear")
+"""Predictors that scale codes to deviation 1 first; trees do not look at the scale."""
 
 
 def _regress(

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from unweave.catalog import check_name
 from unweave.errors import DataError
+from unweave.metrics._score import Made
 from unweave.tables import Continuous, FactorTable, check_same_rows, code_table, factor_table
 
 
@@ -70,6 +71,29 @@ def named(factors: FactorTable) -> dict[str, Any]:
     if factors.left_out:
         details["left_out_factors"] = factors.left_out
     return details
+
+
+def made(
+    codes: NDArray[Any],
+    factors: FactorTable | None,
+    *,
+    seed: int,
+    bins: int | None = None,
+    standardized: bool = False,
+    active: NDArray[np.bool_] | None = None,
+    **sizes: int,
+) -> Made:
+    """Say how a score of these tables was made; codes that are not `active` had no part in it."""
+    return Made(
+        rows=len(codes),
+        codes=codes.shape[1],
+        seed=seed,
+        sizes=sizes,
+        bins=bins,
+        standardized=standardized,
+        dropped_codes=() if active is None else tuple(np.flatnonzero(~active).tolist()),
+        dropped_factors=() if factors is None else factors.left_out,
+    )
 
 
 def describe(module: Any) -> dict[str, Any]:

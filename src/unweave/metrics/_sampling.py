@@ -6,14 +6,18 @@ sampler: every other factor is drawn afresh, and the rows are looked up.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unweave.errors import DataError
-from unweave.tables import FactorTable, code_table, to_numpy
+from unweave.metrics._score import Made
+from unweave.tables import FactorTable, code_table, to_numpy, varying_codes
+
+REFERENCE_ROWS = 10_000
+"""Rows that the deviation of a code is measured on."""
 
 Rows = NDArray[np.int64]
 Encoder = Callable[[Any], Any]
@@ -284,13 +288,60 @@ class Source:
     """Codes, (code, …), of rows of any shape."""
 
     name: str
+    rows: int
+    left_out: tuple[str, ...] = ()
+    """Factors with a single value, which nothing is drawn for."""
+
+    def made(
+        self,
+        codes: int,
+        *,
+        seed: int,
+        standardized: bool = False,
+        active: NDArray[np.bool_] | None = None,
+        **sizes: int,
+    ) -> Made:
+        """Say how a score of so many codes was made of what was drawn from here."""
+        return Made(
+            rows=self.rows,
+            codes=codes,
+            seed=seed,
+            sizes=sizes,
+            standardized=standardized,
+            dropped_codes=() if active is None else tuple(np.flatnonzero(~active).tolist()),
+            dropped_factors=self.left_out,
+        )
+
+
+def standardized(source: Source, rng: np.random.Generator) -> Source:
+    """Scale every code to deviation 1 over rows drawn from the source; constants give 0."""
+    reference = source.codes_of(source.sampler.any_rows(REFERENCE_ROWS, rng))
+    varies = varying_codes(reference.T)
+    scale = np.where(varies, 1 / np.where(varies, reference.std(axis=1), 1.0), 0.0)
+    # Centred first, so that codes far from 0 lose no digits where their squares are summed.
+    mean = reference.mean(axis=1)
+
+    def codes_of(rows: Rows) -> NDArray[np.float64]:
+        shape = (len(scale), *[1] * rows.ndim)
+        scaled: NDArray[np.float64] = (source.codes_of(rows) - mean.reshape(shape)) * scale.reshape(
+            shape
+        )
+        return scaled
+
+    return replace(source, codes_of=codes_of)
 
 
 def from_table(codes: NDArray[Any], factors: FactorTable, fewest: int = 1) -> Source:
     """Draw from the rows of a table; at least `fewest` rows must share a value that is used."""
-    return Source(TableSampler(factors, fewest), TableCodes(codes), "rows of the table")
+    return Source(
+        TableSampler(factors, fewest),
+        TableCodes(codes),
+        "rows of the table",
+        len(codes),
+        factors.left_out,
+    )
 
 
 def from_model(encode: Encoder, data: Grid) -> Source:
     """Draw from a full grid as the papers do; a row is encoded when it is first needed."""
-    return Source(GridSampler(data), EncodedRows(encode, data), "full grid")
+    return Source(GridSampler(data), EncodedRows(encode, data), "full grid", len(data))

@@ -52,4 +52,5 @@ def dcimig(
             "factor_entropy": information.factor_entropy,
             "mutual_information": information.mutual,
         },
+        made=_protocol.made(table, known, seed=seed, bins=bins),
     )

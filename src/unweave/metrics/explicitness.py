@@ -81,6 +81,16 @@ def explicitness(
             "train_area_per_factor": np.array(on_train),
             "train_area": float(np.mean(on_train)),
         },
+        chance=0.0 if protocol == "carbonneau2022" else 0.5,
+        made=_protocol.made(
+            table,
+            known,
+            seed=seed,
+            bins=bins,
+            standardized=protocol != "carbonneau2022",
+            train_rows=len(train),
+            test_rows=len(test),
+        ),
     )
 
 

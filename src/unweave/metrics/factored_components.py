@@ -123,6 +123,7 @@ def _score(source: Source, seed: int, protocol: str, traversals: int) -> Score:
             "rank_correlation_per_factor": np.array(parts["order"]),
             "sampled_from": source.name,
         },
+        made=source.made(codes.shape[2], seed=seed, traversals=traversals),
     )
 
 

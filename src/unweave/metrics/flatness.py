@@ -99,6 +99,7 @@ def _score(source: Source, seed: int, protocol: str, traversals: int) -> Score:
             "length_l2_per_factor": length_2,
             "sampled_from": source.name,
         },
+        made=source.made(len(codes), seed=seed, traversals=traversals),
     )
 
 

@@ -82,6 +82,10 @@ def infomec(
             "active_codes": active,
             "explicitness_per_factor": explicitness,
         },
+        parts=dict(zip(("InfoM", "InfoC", "InfoE"), parts, strict=True)),
+        made=_protocol.made(
+            table, known, seed=seed, bins=bins, standardized=not discrete, active=active
+        ),
     )
 
 

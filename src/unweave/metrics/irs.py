@@ -71,4 +71,5 @@ def irs(
             "robustness": robustness,
             "parent": robustness.argmax(axis=1),
         },
+        made=_protocol.made(table, known, seed=seed, bins=bins, active=active),
     )

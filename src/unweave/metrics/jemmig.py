@@ -66,4 +66,5 @@ def jemmig(
             "gap_per_factor": (best - second) / information.factor_entropy,
             "mutual_information": information.mutual,
         },
+        made=_protocol.made(table, known, seed=seed, bins=bins),
     )

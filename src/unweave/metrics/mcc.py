@@ -55,4 +55,5 @@ def mcc(
             "assigned_code": code,
             "correlation": correlation,
         },
+        made=_protocol.made(table, known, seed=seed),
     )

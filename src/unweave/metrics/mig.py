@@ -59,4 +59,5 @@ def mig(
             "mutual_information": information.mutual,
             "factor_entropy": information.factor_entropy,
         },
+        made=_protocol.made(table, known, seed=seed, bins=bins),
     )

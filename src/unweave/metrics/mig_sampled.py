@@ -89,6 +89,13 @@ def mig_sampled(
             "mutual_information": mutual,
             "factor_entropy": factor_entropy,
         },
+        made=_protocol.made(
+            means,
+            known,
+            seed=seed,
+            bins=100 if protocol == "do2020" else None,
+            samples=0 if protocol == "do2020" else min(samples, len(means)),
+        ),
     )
 
 

@@ -59,4 +59,5 @@ def mig_sup(
             "active_codes": active,
             "mutual_information": information.mutual,
         },
+        made=_protocol.made(table, known, seed=seed, bins=bins, active=active),
     )

@@ -61,4 +61,5 @@ def modularity(
             "informed_codes": informed,
             "mutual_information": information.mutual,
         },
+        made=_protocol.made(table, known, seed=seed, bins=bins),
     )

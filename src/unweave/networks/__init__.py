@@ -3,6 +3,7 @@
 from typing import Any
 
 from unweave import catalog
+from unweave.networks._blocks import BlockDecoder, block_means
 from unweave.networks._class_generator import ClassGenerator, squared_distance, table
 from unweave.networks._conditional import ConditionalEncoder
 from unweave.networks._discriminator import code_discriminator
@@ -15,6 +16,7 @@ from unweave.networks._statistics import still_statistics
 __all__ = [
     "LEAK",
     "Architecture",
+    "BlockDecoder",
     "BottomUp",
     "ClassGenerator",
     "ConditionalEncoder",
@@ -25,6 +27,7 @@ __all__ = [
     "architecture_for",
     "architecture_named",
     "batch_normalized",
+    "block_means",
     "code_discriminator",
     "plain_layers",
     "spectrally_normalized",

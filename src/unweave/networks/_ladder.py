@@ -14,7 +14,7 @@ from torch.nn.functional import adaptive_avg_pool2d, gelu, interpolate
 
 from unweave.errors import ConfigError
 from unweave.networks._networks import ImageShape
-from unweave.networks.conv_any import ConvAny, coarser_to_finer, finer_to_coarser
+from unweave.networks._stages import coarser_to_finer, finer_to_coarser, stages
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.tensors import Images
 
@@ -99,7 +99,7 @@ class BottomUp(nn.Module):
         super().__init__()
         sizes = ladder_sizes(image_shape)
         self.to_top = nn.Conv2d(width, width, sizes[1]) if learnt_top else None
-        self.stem = finer_to_coarser(ConvAny(channels=(width,)).stages(image_shape)[0])
+        self.stem = finer_to_coarser(stages(image_shape, (width,))[0])
         self.sizes = sizes[::-1]
         self.blocks = nn.ModuleList([Block(width, width, width, size) for size in self.sizes])
 
@@ -145,7 +145,7 @@ class TopDown(nn.Module):
             for index, level in enumerate(self.levels)
         )
         self.width, self.finest = width, sizes[-1]
-        self.to_logits = coarser_to_finer(ConvAny(channels=(width,)).stages(image_shape)[0])
+        self.to_logits = coarser_to_finer(stages(image_shape, (width,))[0])
 
     def forward(self, count: int, choose: Choose) -> Tensor:
         """Walk down the ladder for so many images; `choose` gives the latents of each layer."""
@@ -173,9 +173,9 @@ class TopDown(nn.Module):
 
 def ladder_sizes(image_shape: ImageShape) -> list[Size]:
     """List heights and widths of the ladder, from one pixel down to half the image's size."""
-    stages = ConvAny().stages(image_shape)
-    if not stages:
+    found = stages(image_shape)
+    if not found:
         raise ConfigError(
             f"a ladder needs images of 6 pixels or more, found {image_shape[1]}×{image_shape[2]}"
         )
-    return [(1, 1), *(stage.coarse[1:] for stage in reversed(stages))]
+    return [(1, 1), *(stage.coarse[1:] for stage in reversed(found))]

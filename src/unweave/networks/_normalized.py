@@ -16,6 +16,7 @@ from torch.nn.utils.parametrizations import spectral_norm
 from torch.nn.utils.parametrize import is_parametrized
 
 from unweave.errors import ConfigError
+from unweave.networks._blocks import BlockDecoder
 
 LEAK = 0.1
 Layer = nn.Linear | nn.Conv2d | nn.ConvTranspose2d
@@ -117,6 +118,8 @@ def _last(network: nn.Module) -> nn.Module:
     """Return the layer with weights that gives a network's output, which must stay as it is."""
     if _is_layer(network):
         return network
+    if isinstance(network, BlockDecoder):
+        return _last(network.coarse)
     if not _is_sequence(network):
         raise ConfigError(
             f"the network ends in {type(network).__name__}, and which of its layers gives the "

@@ -1,6 +1,5 @@
 """Diagonal Gaussians: what encoders of this field put out."""
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -8,12 +7,11 @@ import torch
 from torch import Tensor
 from torch.autograd import Function
 
+from unweave.code_prior import LOG_TWO_PI
 from unweave.tensors import Latents
 
-LOG_TWO_PI = math.log(2 * math.pi)
 # Far beyond these an exponential overflows or vanishes in single precision.
 LOWEST_LOGVAR, HIGHEST_LOGVAR = -20.0, 10.0
-ACTIVE = 0.01  # nats; a dimension with less KL carries nothing
 
 
 class Bounded(Function):
@@ -82,8 +80,3 @@ class DiagonalGaussian:
         wider = self.logvar - other.logvar
         apart = (self.mean - other.mean).square() * (-other.logvar).exp()
         return 0.5 * (torch.expm1(wider) - wider + apart)
-
-
-def standard_normal_log_density(z: Tensor) -> Tensor:
-    """Return log N(z; 0, 1) per dimension."""
-    return -0.5 * (z.square() + LOG_TWO_PI)

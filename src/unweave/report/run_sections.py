@@ -1,6 +1,7 @@
 """The report of one run: what it is, what it learnt, what to worry about, how to repeat it."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from unweave import catalog, figures, views
@@ -8,6 +9,7 @@ from unweave.errors import DataError, UnweaveError
 from unweave.evaluation.probes import leakage
 from unweave.figures.decoded import traversal_grid
 from unweave.methods import summary_of
+from unweave.metrics import protocol_words
 from unweave.pages import Html, data_url, figure, folded, join, section, table, tag
 from unweave.report.command import training_command
 from unweave.report.drawn import drawn
@@ -100,12 +102,24 @@ def _scores(run: Model) -> Html:
         protocol = str(entry.get("protocol", ""))
         words = module.PROTOCOLS.get(protocol, "") if module else ""
         better = "higher" if entry.get("higher_is_better", True) else "lower"
-        lines.append([name, shown, better, join(tag("b", protocol), f": {words}"), meaning])
+        how = join(tag("b", protocol_words(entry)), f": {words}", _remarks(entry))
+        lines.append([name, _with_parts(shown, entry), better, how, meaning])
     if not lines:
         place = run.path if isinstance(run, Run) and run.folder else "RUN"
         return section("Scores", tag("p", "Not scored: ", tag("code", f"unweave evaluate {place}")))
     header = ["metric", "score", "better", "protocol", "what it means"]
     return section("Scores", table(header, lines, "scores"))
+
+
+def _with_parts(shown: str, entry: Mapping[str, Any]) -> Html:
+    """Return a value with the numbers that belong beside it."""
+    parts = entry.get("parts") or {}
+    return join(shown, *(tag("div", f"{name} {part:.3f}") for name, part in parts.items()))
+
+
+def _remarks(entry: Mapping[str, Any]) -> Html:
+    """Return what a stored score says of itself: worse than chance, codes left out."""
+    return join(*(tag("div", note, class_="soft") for note in entry.get("notes") or ()))
 
 
 def _is_metric(name: str) -> bool:

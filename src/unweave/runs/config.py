@@ -30,6 +30,9 @@ class Training:
     """Share of the images that is held out of training and used for the diagnostics."""
     precision: Precision = "float32"
     """Number format of the forward pass."""
+    silence: float = 0.0
+    """At the end, silence latents whose KL lies less than this many nats above the least
+    possible; 0 for none. `unweave silence RUN --undo` takes it back."""
 
     def __post_init__(self) -> None:
         convert_fields(self, [field.name for field in fields(Training)])
@@ -40,6 +43,8 @@ class Training:
             raise ConfigError(f"seed must be 0 or more, found {self.seed}")
         if not 0 <= self.validation < 1:
             raise ConfigError(f"validation must lie in [0, 1), found {self.validation}")
+        if self.silence < 0:
+            raise ConfigError(f"silence must be 0 or more nats, found {self.silence}")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,6 +6,7 @@ status.json              running | interrupted | failed | done, with the message
 record.jsonl             loss terms by step; diagnostics at evaluations
 checkpoint.safetensors   networks, optimizers and step (and .previous)
 networks.safetensors     the trained networks
+silenced.json            which latents were silenced, and networks.unsilenced.safetensors
 scores.json              metrics
 scores.PART.json         metrics on a part of the data: train, held_out, correlated, inverse
 plugins/                 files of plugins that were given by path, for people to read
@@ -30,6 +31,7 @@ from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError, DataError
 from unweave.files import tensor_files
 from unweave.files.writing import write_atomically
+from unweave.metrics import is_preliminary
 from unweave.networks import Networks
 from unweave.runs import config as settings_of_run
 from unweave.runs import plugins
@@ -53,6 +55,8 @@ class RunFolder:
         self.checkpoint_file = self.path / "checkpoint.safetensors"
         self.previous_checkpoint_file = self.path / "checkpoint.previous.safetensors"
         self.networks_file = self.path / "networks.safetensors"
+        self.silenced_file = self.path / "silenced.json"
+        self.unsilenced_file = self.path / "networks.unsilenced.safetensors"
         self.scores_file = self.path / "scores.json"
         self.latent_names_file = self.path / "latent_names.json"
         self.figures = self.path / "figures"
@@ -156,6 +160,24 @@ class RunFolder:
         """Return the scores by metric, empty if there are none yet."""
         return read_json(self.scores_file) if self.scores_file.is_file() else {}
 
+    def add_scores(
+        self, scores: Mapping[str, Any], *, step: int, preliminary: bool = False
+    ) -> list[str]:
+        """Keep scores of the networks at a step beside those that are there, by metric.
+
+        Preliminary ones, of the fast preset, do not take the place of full ones of the same
+        step; return the metrics whose full score stays.
+        """
+        kept = self.scores()
+        stays = [
+            name for name in scores if preliminary and name in kept and _is_full(kept[name], step)
+        ]
+        for name, entry in scores.items():
+            if name not in stays:
+                kept[name] = {**entry, "step": step}
+        self.write_scores(kept)
+        return stays
+
     def write_scores(self, scores: dict[str, Any]) -> None:
         write_atomically(self.scores_file, json.dumps(scores, indent=1) + "\n")
 
@@ -190,10 +212,32 @@ class RunFolder:
     def save_networks(
         self, nets: Networks, step: int, averages: Mapping[str, Tensor] = MappingProxyType({})
     ) -> None:
-        """Write the weights as they were trained, and the running averages there are of them."""
+        """Write the weights as they were trained, and the running averages there are of them.
+
+        What was silenced in earlier ones is forgotten.
+        """
         named = {f"{AVERAGES}{name}": tensor for name, tensor in averages.items()}
         content = tensor_files.to_bytes(nets.state_dict() | named, {"step": step})
         write_atomically(self.networks_file, content)
+        self.silenced_file.unlink(missing_ok=True)
+        self.unsilenced_file.unlink(missing_ok=True)
+
+    def silenced(self) -> dict[str, Any] | None:
+        """Return which latents were silenced and why, or None if nobody asked for it."""
+        return read_json(self.silenced_file) if self.silenced_file.is_file() else None
+
+    def keep_silenced(self, nets: Networks, step: int, facts: dict[str, Any]) -> None:
+        """Write networks with silenced latents; those before are kept beside them."""
+        content = tensor_files.to_bytes(nets.state_dict(), {"step": step})
+        before, _ = tensor_files.read(self.networks_file)
+        write_atomically(self.unsilenced_file, tensor_files.to_bytes(before, {"step": step}))
+        write_atomically(self.silenced_file, json.dumps(facts) + "\n")
+        write_atomically(self.networks_file, content)
+
+    def undo_silenced(self) -> None:
+        """Put the networks back that were there before latents were silenced."""
+        os.replace(self.unsilenced_file, self.networks_file)
+        self.silenced_file.unlink()
 
     def trained_tensors(self) -> tuple[dict[str, Tensor], int]:
         """Return the newest weights and their step: of the end, or of the last checkpoint.
@@ -232,6 +276,18 @@ class RunFolder:
 def part_of(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
     """Return the tensors whose names begin so, by the rest of their names."""
     return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+
+
+def _is_full(entry: Mapping[str, Any], step: int) -> bool:
+    """Say whether a stored score is of the full preset and of this step.
+
+    Scores from before presets and steps were kept count as both.
+    """
+    return (
+        entry.get("value") is not None
+        and not is_preliminary(entry)
+        and entry.get("step", step) == step
+    )
 
 
 def checked_latent_name(name: Any) -> str:

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from unweave import catalog, devices
 from unweave.catalog.plugins import Source
+from unweave.code_prior import CodePrior
 from unweave.data import DataSummary, FactorImages, load_data
 from unweave.errors import ConfigError, DataError
 from unweave.methods import Code
@@ -147,6 +148,10 @@ class Run(Model):
             return _as_array(self.config.method.encode_rows(self.nets, data, rows))
         parts = [self.encode(data.images(part)) for part in in_parts(rows)]
         return np.concatenate(parts)
+
+    @property
+    def code_prior(self) -> CodePrior:
+        return self.config.method.code_prior
 
     def prior_codes(self, count: int, seed: int = 0) -> np.ndarray:
         self.code.require_decoder(self.kind)

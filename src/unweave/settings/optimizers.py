@@ -35,6 +35,8 @@ class Descent(ABC):
     """Steps over which the learning rate rises from 0."""
     decay_steps: int = 0
     """Steps after which a half-cosine has brought the learning rate to 0; 0 for no decay."""
+    decay_after: int = 0
+    """Steps before the half-cosine begins."""
     clip_value: float = 0.0
     """Largest size of an entry of the gradient; a larger one is cut to it; 0 for any."""
     clip_norm: float = 0.0
@@ -46,6 +48,11 @@ class Descent(ABC):
         if self.learning_rate <= 0:
             raise ConfigError(
                 f"{type(self).__name__} needs a learning rate above 0, found {self.learning_rate}"
+            )
+        if not 0 <= self.decay_after <= max(self.decay_steps - 1, 0):
+            raise ConfigError(
+                f"decay_after must lie in [0, decay_steps), found {self.decay_after} of "
+                f"{self.decay_steps}"
             )
         if self.clip_norm < 0 or self.skip_norm < 0:
             raise ConfigError("clip_norm and skip_norm must be 0 or more")
@@ -77,7 +84,8 @@ class Descent(ABC):
         if step < self.warmup_steps:
             rate *= (step + 1) / self.warmup_steps
         if self.decay_steps:
-            progress = min(step / self.decay_steps, 1.0)
+            progress = (step - self.decay_after) / (self.decay_steps - self.decay_after)
+            progress = min(max(progress, 0.0), 1.0)
             rate *= 0.5 * (1 + math.cos(math.pi * progress))
         return rate
 

@@ -42,7 +42,9 @@ def choices_among(settings: type) -> dict[str, dict[str, type]]:
 def to_plain(value: Any) -> Any:
     """Turn settings into dictionaries, lists, numbers and strings."""
     if isinstance(value, Schedule):
-        return value.end if value.start == value.end or value.steps == 0 else str(value)
+        return (
+            value.end if value.start == value.end or value.steps == value.wait == 0 else str(value)
+        )
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: _plain_field(value, f.name) for f in dataclasses.fields(value)}
     if isinstance(value, (tuple, list)):

@@ -23,6 +23,7 @@ from unweave.errors import ConfigError, DataError, Stopped
 from unweave.files.locks import sole_owner
 from unweave.methods import Method, Move
 from unweave.networks import Networks, architecture_for
+from unweave.runs import silencing
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
@@ -200,6 +201,10 @@ def _train(
             for watcher in watchers:
                 watcher.stopped()
         folder.save_networks(nets, config.steps, game.averages.tensors())
+        if config.silence:
+            message = str(silencing.silence(run, config.silence))
+            for watcher in watchers:
+                watcher.warned(message)
         folder.set_status("done", step=config.steps, steps=config.steps)
     return run
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from unweave import catalog, correlation
 from unweave.errors import UnweaveError
-from unweave.metrics import gaussian_total_correlation
+from unweave.metrics import gaussian_total_correlation, protocol_words
 from unweave.runs.config import to_json
 from unweave.runs.run import Run
 from unweave.views.code_sample import sample_codes
@@ -139,7 +139,7 @@ def _row(run: Run, group: str) -> RunRow:
         step=run.step,
         state="in memory" if run.folder is None else str(run.folder.status()["state"]),
         scores={name: float(entry["value"]) for name, entry in stored.items()},
-        protocols={name: str(entry.get("protocol", "")) for name, entry in stored.items()},
+        protocols={name: protocol_words(entry) for name, entry in stored.items()},
         elbo=_last_bound(run),
         total_correlation=_total_correlation(run),
     )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.correlation import correlations
-from unweave.probability.gaussian import ACTIVE, LOWEST_LOGVAR
+from unweave.probability.gaussian import LOWEST_LOGVAR
 from unweave.runs.model import Model
 from unweave.views.code_sample import CodeSample, sample_codes
 from unweave.views.latents import active_latents, heat_map
@@ -82,7 +82,7 @@ def _idle(model: Model, codes: CodeSample) -> list[Warned]:
             [int(latent)],
             [],
         )
-        for latent in np.flatnonzero(still & (kl > ACTIVE))
+        for latent in np.flatnonzero(still & codes.prior.is_active(kl))
     ]
 
 
