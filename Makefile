@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/ready
 SUDO := $(shell test "$$(id -u)" = 0 || command -v sudo)
 
-.PHONY: setup test browser acceptance cluster lint format demo screenshots explorer-runtime clean
+.PHONY: setup test browser acceptance defaults cluster lint format demo screenshots explorer-runtime clean
 
 setup: $(READY)
 
@@ -36,7 +36,10 @@ explorer-runtime: # Rebuild what the page evaluates decoders with; needs Node.js
 
 acceptance: $(READY)
 	$(BIN)/python -m pytest -m acceptance -n 2 --dist worksteal --durations 0; outcome=$$?; \
-	$(BIN)/python tests/acceptance/write_table.py; exit $$outcome
+	$(BIN)/python tests/acceptance/write_page.py; exit $$outcome
+
+defaults: $(READY) # Every method as a user gets it who sets nothing; hours
+	$(BIN)/python benchmarks/defaults.py
 
 cluster: $(READY)
 	$(BIN)/python -m pytest -m cluster tests/studies/test_ray.py

@@ -17,7 +17,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from unweave import runs, workflows
+from unweave import workflows
 from unweave.data import load_data
 from unweave.errors import UnweaveError
 from unweave.evaluation.score import DEFAULT
@@ -46,6 +46,7 @@ from unweave.networks.conv64 import Conv64
 from unweave.networks.quick64 import Quick64
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
+from unweave.runs.run import load
 from unweave.settings.optimizers import Adam
 from unweave.settings.schedules import Schedule, constant
 
@@ -167,7 +168,7 @@ def score(name: str, seed: int, options: argparse.Namespace) -> None:
     missing = [metric for metric in (*DEFAULT, *MORE) if metric not in folder.scores()]
     if missing:
         print(f"scoring {name}, seed {seed}", flush=True)
-        workflows.evaluate(runs.load(folder.path), metrics=missing)
+        workflows.evaluate(load(folder.path), metrics=missing)
 
 
 def in_processes(words: str, jobs: Sequence[tuple[str, int]], options: argparse.Namespace) -> None:
@@ -202,6 +203,26 @@ def figures_of(folder: RunFolder) -> dict[str, Any]:
     return found[-1] if found else {}
 
 
+def mean_image_reconstruction(rows: int = 10_000) -> float:
+    """Return R of a decoder that knows no code and always draws the mean image, in nats."""
+    data = load_data("dsprites")
+    images = data.images(np.random.default_rng(0).choice(len(data), size=rows, replace=False))
+    mean = images.mean(0)
+    certain = np.clip(mean, 1e-6, 1 - 1e-6)
+    return float(-(mean * np.log(certain) + (1 - mean) * np.log(1 - certain)).sum())
+
+
+def blind_runs(found: Mapping[str, list[float]], mean_image: float) -> str:
+    """Name the runs whose R is no better than nine tenths of the mean image's."""
+    named = [
+        f"{title}, seed {seed}"
+        for title, values in found.items()
+        for seed, value in enumerate(values)
+        if value > 0.9 * mean_image
+    ]
+    return "; ".join(named) or "none"
+
+
 def both(values: list[float], digits: int = 3) -> str:
     """Write a mean, and after it what it is the mean of."""
     mean = f"{np.mean(values):.{digits}f}"
@@ -219,6 +240,7 @@ def report(options: argparse.Namespace) -> str:
     )
     training = ["| method | R | KL | active dimensions | core minutes |", "|---|---|---|---|---|"]
     settings, pictures, minutes = [], [], 0.0
+    reconstruction: dict[str, list[float]] = {}
     for name, entry in listed.items():
         folders = [folder_of(name, seed, options)[1] for seed in entry.seeds]
         folders = [folder for folder in folders if set(DEFAULT) <= set(folder.scores())]
@@ -235,6 +257,7 @@ def report(options: argparse.Namespace) -> str:
         if not entry.trained:
             continue
         found = [figures_of(folder) for folder in folders]
+        reconstruction[entry.title] = [f["reconstruction"] for f in found]
         training.append(
             f"| {entry.title} | {both([f['reconstruction'] for f in found], 1)} | "
             f"{both([f['kl'] for f in found], 1)} | "
@@ -247,6 +270,7 @@ def report(options: argparse.Namespace) -> str:
         (PICTURES / f"{name}.png").write_bytes(picture)
         pictures.append(f"### {entry.title}\n\n![Traversals of {entry.title}](dsprites/{name}.png)")
     images = options.steps * 64
+    mean_image = mean_image_reconstruction()
     return TEXT.format(
         date=datetime.now(UTC).date(),
         steps=f"{options.steps:,}",
@@ -261,6 +285,8 @@ def report(options: argparse.Namespace) -> str:
         scores="\n".join(scores),
         more="\n".join(more),
         training="\n".join(training),
+        mean_image=f"{mean_image:.0f}",
+        blind=blind_runs(reconstruction, mean_image),
         settings="\n".join(settings),
         pictures="\n\n".join(pictures),
     )
@@ -295,6 +321,9 @@ all; the benchmark is meant to end within 90 minutes on two cores, scoring inclu
 machines and busy ones too.
 
 {training}
+
+A decoder that knows no code and always draws the mean image has R = {mean_image}. Runs that are
+hardly better, whose code says next to nothing of the image whatever its KL: {blind}.
 
 ## Settings
 

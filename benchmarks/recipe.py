@@ -1,327 +1,296 @@
-"""Which settings give the best code in a few minutes on a processor?
+"""What is each part of the default recipe worth?
 
-Trains candidate settings on dSprites, each for the same budget of training
-seconds, and records the 20-bin MIG of 10,000 images and the evidence bound on
-the way. Writes one JSON line per measurement; `--report` turns the lines into
-docs/results/recipe.md and its picture.
+Trains the recipe on dSprites, the recipe without each of its parts, and the default before
+it, on three networks; each network for as many steps as take about the same time of one
+core. Scores every run before and after its dead latents are silenced. Appends one JSON line
+per run to docs/results/recipe.jsonl, and leaves out the runs that are there, so that it can
+be stopped and called again; `--report` writes the tables of docs/results/recipe.md.
 
-    python benchmarks/recipe.py --seconds 60 --threads 1 --seeds 0 1
+    python benchmarks/recipe.py --seeds 100 101 102 103 104
+    python benchmarks/recipe.py --only default --seeds 0 1 2 3 4 5 6 7 8 9
     python benchmarks/recipe.py --report
 
-Seconds are seconds of the processor divided by the threads used, so that other
-work on the machine does not count; on a quiet machine they are wall seconds.
+Settings were chosen on seeds from 100 on; seeds 0 to 9 were looked at once, at the end.
+Seconds are those of the processor, so that other work on the machine does not count.
 """
 
 import argparse
 import json
-import resource
+import math
 import subprocess
 import sys
-from collections.abc import Iterator
+import tempfile
+import time
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from torch import nn
 
-from unweave import devices
-from unweave.data import FactorImages, load_data
-from unweave.data._pixels import FunctionPixels
+from unweave import devices, recipes, runs
+from unweave.data import load_data
 from unweave.evaluation.encode import encode_run
 from unweave.methods import Method
-from unweave.methods.annealed_vae import AnnealedVAE
 from unweave.methods.beta_tcvae import BetaTCVAE
-from unweave.methods.beta_vae import BetaVAE
-from unweave.metrics import mig
-from unweave.networks import Architecture, ImageShape, Networks
-from unweave.networks.conv64 import Conv64
-from unweave.networks.conv_any import ConvAny
+from unweave.methods.cooled_tcvae import CooledTCVAE
+from unweave.metrics import beta_vae_score, dci, factor_vae_score, mig
+from unweave.networks import Architecture
+from unweave.networks.patches_any import PatchesAny
 from unweave.networks.quick64 import Quick64
-from unweave.probability.total_correlation import Estimator
-from unweave.recipes import demo
-from unweave.runs.config import Train
-from unweave.runs.run import Run
+from unweave.networks.what_where import WhatWhere
+from unweave.probability.gaussian import DiagonalGaussian
+from unweave.probability.total_correlation import total_correlation
+from unweave.runs import silencing
+from unweave.runs.config import Machine, Train
 from unweave.settings.optimizers import Adam
 from unweave.settings.schedules import Schedule, constant
 from unweave.training import loop
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
-MEASUREMENTS = 6
+DEFAULT = "default"
+
+NETWORKS: dict[str, tuple[Architecture, int, float]] = {
+    "what_where": (WhatWhere(), 4200, 150.0),
+    "patches_any": (PatchesAny(), 3300, 100.0),
+    "quick64": (Quick64(), 1700, 100.0),
+}
+"""Network, steps that take about the time of the default, and where the KL weight begins:
+just below where everything stays off, which short trials found."""
 
 
-def tcvae(beta: float, rate: float, estimator: Estimator = "stratified") -> BetaTCVAE:
-    optimizer = Adam(rate, warmup_steps=200)
-    return BetaTCVAE(beta=constant(beta), estimator=estimator, optimizer=optimizer)
+def cooled(steps: int, hottest: float, **changes: Any) -> Method:
+    """Return the recipe's objective with some of its settings changed."""
+    fall = Schedule(hottest, 1.0, steps // 2, curve="geometric")
+    values = {"latent_dim": 5, "kl_weight": fall} | changes
+    return CooledTCVAE(**values, optimizer=_adam(steps)).over(steps)
 
 
-def on_dsprites(method: Method, network: Architecture, batch_size: int) -> Train:
-    return Train(method=method, architecture=network, data="dsprites", batch_size=batch_size)
+def before_it(steps: int, hottest: float) -> Method:
+    """Return the objective of the default before this recipe."""
+    optimizer = Adam(2e-3, warmup_steps=200, decay_steps=steps)
+    return BetaTCVAE(beta=Schedule(12, 3, steps), optimizer=optimizer)
 
 
-def beta_vae(beta: float, rate: float) -> BetaVAE:
-    return BetaVAE(beta=constant(beta), optimizer=Adam(rate, warmup_steps=200))
+def _adam(steps: int) -> Adam:
+    return Adam(2e-3, warmup_steps=200, decay_steps=steps, decay_after=2 * steps // 5)
 
 
-def annealed(capacity: str, rate: float) -> AnnealedVAE:
-    schedule = Schedule.parse(capacity)
-    optimizer = Adam(rate, warmup_steps=200)
-    return AnnealedVAE(gamma=constant(100), capacity=schedule, optimizer=optimizer)
-
-
-def shortened(config: Train, steps: int) -> Train:
-    """Return settings whose schedules end after so many steps."""
-    method = config.method
-    assert isinstance(method, BetaTCVAE)
-    beta = Schedule(method.beta.start, method.beta.end, steps)
-    optimizer = replace(method.optimizer, decay_steps=steps)
-    return replace(config, method=replace(method, beta=beta, optimizer=optimizer))
-
-
-def at_quarter_scale(method: BetaTCVAE) -> BetaTCVAE:
-    """Return the method for images with a quarter of the pixels, so that β keeps its meaning.
-
-    Reconstruction counts a quarter of the pixels; the other terms are quartered likewise.
-    """
-    quarter = constant(0.25)
-    beta = constant(method.beta.at(0) / 4)
-    return replace(method, alpha=quarter, beta=beta, gamma=quarter)
-
-
-class Quick32(Quick64):
-    """quick64 for images of 32×32, in patches of 2×2: all but the patches is the same."""
-
-    def encoder(self, image_shape: ImageShape, outputs: int) -> nn.Module:
-        encoder = super().encoder((image_shape[0], 64, 64), outputs)
-        encoder[0] = nn.Conv2d(image_shape[0], self.channels[0], kernel_size=2, stride=2)
-        return encoder
-
-    def decoder(self, inputs: int, image_shape: ImageShape) -> nn.Module:
-        decoder = super().decoder(inputs, (image_shape[0], 64, 64))
-        decoder[-1] = nn.ConvTranspose2d(self.channels[0], image_shape[0], kernel_size=2, stride=2)
-        return decoder
-
-
-def grow(small: nn.Module, large: nn.Module) -> None:
-    """Give quick64 what quick32 has learnt, so that at first it codes and decodes the same.
-
-    A patch of 4×4 pixels is seen through the means of its 2×2 blocks; a decoded pixel
-    becomes four.
-    """
-    learnt = small.state_dict()
-    for name, wanted in large.state_dict().items():
-        if learnt[name].shape != wanted.shape:
-            learnt[name] = learnt[name].repeat_interleave(2, 2).repeat_interleave(2, 3)
-            if name.startswith("encoder"):
-                learnt[name] /= 4
-    large.load_state_dict(learnt)
-
-
-# Name → settings; the first are the field's habits.
-CANDIDATES: dict[str, Train] = {
-    "β-VAE 4, conv64, batch 64, 1e-3": on_dsprites(beta_vae(4, 1e-3), Conv64(), 64),
-    "β-TCVAE 6, conv64, batch 64, 1e-3": on_dsprites(tcvae(6, 1e-3), Conv64(), 64),
-    "β-TCVAE 6, quick64, batch 64, 1e-3": on_dsprites(tcvae(6, 1e-3), Quick64(), 64),
-    "β-TCVAE 6, quick64, batch 256, 2e-3": on_dsprites(tcvae(6, 2e-3), Quick64(), 256),
-    "AnnealedVAE 25, quick64, batch 64, 1e-3": on_dsprites(
-        annealed("0:25:4000", 1e-3), Quick64(), 64
-    ),
-    "β-TCVAE 12, quick64, batch 64, 1e-3": on_dsprites(tcvae(12, 1e-3), Quick64(), 64),
-    "β-TCVAE 12, quick64, batch 128, 2e-3": on_dsprites(tcvae(12, 2e-3), Quick64(), 128),
-    "β-TCVAE 10 weighted, quick64, batch 128, 2e-3": on_dsprites(
-        tcvae(10, 2e-3, "weighted"), Quick64(), 128
-    ),
-    "β-TCVAE 12, quick64, batch 512, 4e-3": on_dsprites(tcvae(12, 4e-3), Quick64(), 512),
-    "β-TCVAE 12, quick64, batch 1024, 4e-3": on_dsprites(tcvae(12, 4e-3), Quick64(), 1024),
-    "the default: β-TCVAE 12 to 3, quick64, batch 128, 2e-3 to 0": shortened(demo(), 1250),
-    "β-TCVAE 12, 32×32, batch 128, 2e-3": on_dsprites(
-        at_quarter_scale(tcvae(12, 2e-3)), ConvAny(channels=(16, 32, 32), hidden=128), 128
-    ),
-    "β-TCVAE 12, 32×32, batch 512, 4e-3": on_dsprites(
-        at_quarter_scale(tcvae(12, 4e-3)), ConvAny(channels=(16, 32, 32), hidden=128), 512
-    ),
-    "β-TCVAE 12, quick64, 32×32 then 64×64, batch 128, 2e-3": on_dsprites(
-        tcvae(12, 2e-3), Quick64(), 128
-    ),
+OBJECTIVES: dict[str, Callable[[int, float], Method]] = {
+    "recipe": cooled,
+    "gaussian prior": lambda steps, hot: cooled(steps, hot, prior="gaussian"),
+    "KL weight 1 throughout": lambda steps, hot: cooled(steps, hot, kl_weight=constant(1)),
+    "all latents weighed alike": lambda steps, hot: cooled(steps, hot, stagger=constant(0)),
+    "total correlation not smoothed": lambda steps, hot: cooled(steps, hot, smoothing=0.0),
+    "10 latents": lambda steps, hot: cooled(steps, hot, latent_dim=10),
+    "β-TCVAE 12 to 3": before_it,
 }
 
 
-def half_size(data: FactorImages) -> FactorImages:
-    """Return the images as means of blocks of 2×2 pixels."""
-    channels, height, width = data.image_shape
-
-    def block_means(rows: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        images = data.pixels.gather(rows, rng)
-        lines = images[:, :, ::2] + images[:, :, 1::2]
-        return (lines[..., ::2] + lines[..., 1::2]) / 4
-
-    pixels = FunctionPixels((channels, height // 2, width // 2), len(data), block_means)
-    return FactorImages(data.name, pixels, data.factor_list)
-
-
-def stages_of(name: str) -> list[tuple[Train, FactorImages]]:
-    """Return settings and images of a candidate, for each equal part of its time."""
-    config, data = CANDIDATES[name], load_data("dsprites")
-    if "32×32 then 64×64" in name:
-        assert isinstance(config.method, BetaTCVAE)
-        method = at_quarter_scale(config.method)
-        first = replace(config, method=method, architecture=Quick32())
-        return [(first, half_size(data)), (config, data)]
-    return [(config, half_size(data) if "32×32" in name else data)]
+def arms() -> dict[str, Train]:
+    """Return the settings of every arm by its name."""
+    found = {DEFAULT: replace(recipes.demo(), silence=0.0)}
+    for network, (architecture, steps, hottest) in NETWORKS.items():
+        for objective, method in OBJECTIVES.items():
+            found[f"{network}: {objective}"] = Train(
+                method=method(steps, hottest),
+                architecture=architecture,
+                data="dsprites",
+                batch_size=128,
+                steps=steps,
+            )
+    return found
 
 
-def processor_seconds(threads: int) -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return (used.ru_utime + used.ru_stime) / threads
+def measure(arm: str, seed: int, threads: int) -> dict[str, Any]:
+    """Train one run and return what it is worth, before and after silencing."""
+    config = replace(arms()[arm], seed=seed)
+    data = load_data("dsprites")
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.process_time()
+        run = loop.start(
+            config, data, Path(folder) / "run", Machine(threads=threads, evaluations=0)
+        )
+        seconds = time.process_time() - began
+        line: dict[str, Any] = {
+            "arm": arm,
+            "seed": seed,
+            "steps": config.steps,
+            "images": config.steps * config.batch_size,
+            "cpu_seconds": round(seconds, 1),
+            "raw": worth(run, ""),
+        }
+        silenced = silencing.silence(run)
+        # Trees that try every threshold take 20 seconds: for the default alone.
+        trees = "locatello2019_exact" if arm == DEFAULT else "locatello2019_lightgbm"
+        line |= {"active": run.latent_dim - len(silenced.latents), "silenced": worth(run, trees)}
+        line["kl"] = [round(kl, 3) for kl in silenced.kl]
+    return line
 
 
-def measure(
-    name: str, seed: int, seconds: float, threads: int, device: torch.device
-) -> Iterator[dict[str, Any]]:
-    """Train for a budget and yield what the code is worth on the way."""
-    stages = stages_of(name)
-    spent, step = 0.0, 0
-    nets: Networks | None = None
-    for index, (settings, data) in enumerate(stages):
-        config = replace(settings, seed=seed)
-        learnt, nets = nets, loop.make_networks(config, data)
-        devices.place(nets, device)
-        if learnt is not None:
-            grow(learnt, nets)
-        players = config.method.players
-        optimizers = {key: loop.PlayerOptimizer(player, nets) for key, player in players.items()}
-        run = Run(config, data.summary, nets, step=0, data=data)
-        entered = step
-        parts = MEASUREMENTS // len(stages)
-        for part in range(index * parts + 1, (index + 1) * parts + 1):
-            began = processor_seconds(threads)
-            while spent + processor_seconds(threads) - began < seconds * part / MEASUREMENTS:
-                for turn in loop.step_turns(run, data, device, step):
-                    # Each stage warms up anew.
-                    optimizers[turn.player].lower(turn.loss, step - entered)
-                step += 1
-            spent += processor_seconds(threads) - began
-            yield {
-                "candidate": name,
-                "seed": seed,
-                "threads": threads,
-                "seconds": round(spent, 1),
-                "step": step,
-                "images": step * config.batch_size,
-            } | worth(run)
-
-
-def worth(run: Run) -> dict[str, Any]:
-    """Return what the code of a run is worth."""
-    encoded = encode_run(run, rows=10_000)
-    mean, logvar = encoded.posterior or (encoded.codes, np.zeros_like(encoded.codes))
-    kl = 0.5 * (mean**2 + np.exp(logvar) - 1 - logvar).mean(axis=0)
-    return {
-        "mig": round(mig(encoded.codes, encoded.factors).value, 4),
-        "elbo": round(encoded.terms["elbo"], 2),
-        "active": int((kl > 0.01).sum()),
+def worth(run: runs.Run, trees: str) -> dict[str, Any]:
+    """Return scores of 15,000 images, DCI only where trees are named, and the evidence bound."""
+    encoded = encode_run(run)
+    codes, factors = encoded.codes, encoded.factors
+    gaps = mig(codes, factors)
+    scores = {
+        "mig": gaps.value,
+        "beta_vae": beta_vae_score(codes, factors).value,
+        "factor_vae": factor_vae_score(codes, factors).value,
+        "elbo": encoded.terms["elbo"],
     }
+    if trees:
+        scores["dci"] = dci(codes, factors, protocol=trees).value
+    rounded: dict[str, Any] = {name: round(float(value), 4) for name, value in scores.items()}
+    rounded["gaps"] = [round(float(gap), 3) for gap in gaps.details["gap_per_factor"]]
+    return rounded
 
 
 def read(path: Path) -> list[dict[str, Any]]:
-    """Return the measurements made so far."""
+    """Return the runs measured so far."""
     if not path.is_file():
         return []
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def report(lines: list[dict[str, Any]]) -> str:
-    """Draw the curves and return the table of their ends as markdown."""
-    import matplotlib
+def median(lines: list[dict[str, Any]], state: str, score: str) -> float:
+    return float(np.median([line[state][score] for line in lines]))
 
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
 
-    names = list(dict.fromkeys(line["candidate"] for line in lines))
-    figure, axes = plt.subplots(1, 2, figsize=(13, 5), layout="constrained")
-    table = ["| candidate | seeds | steps | MIG at the end | best MIG | ELBO | active | images/s |"]
-    table.append("|---|---|---|---|---|---|---|---|")
-    ends = []
-    for index, name in enumerate(names):
-        seeds = sorted({line["seed"] for line in lines if line["candidate"] == name})
-        curves = [
-            [line for line in lines if line["candidate"] == name and line["seed"] == seed]
-            for seed in seeds
-        ]
-        for curve in curves:
-            for axis, key in zip(axes, ("mig", "elbo"), strict=True):
-                axis.plot(
-                    [line["seconds"] for line in curve],
-                    [line[key] for line in curve],
-                    color=f"C{index % 10}",
-                    linestyle="-" if index < 10 else "--",
-                    label=name if curve is curves[0] and axis is axes[0] else None,
-                )
-        last = [curve[-1] for curve in curves]
-        mean = {key: np.mean([line[key] for line in last]) for key in ("mig", "elbo", "step")}
-        rate = np.mean([line["images"] / line["seconds"] for line in last])
-        best = max(line["mig"] for curve in curves for line in curve)
-        each = ", ".join(f"{line['mig']:.2f}" for line in last)
-        active = ", ".join(str(line["active"]) for line in last)
-        row = f"| {name} | {len(seeds)} | {mean['step']:,.0f} | {each} | {best:.2f} | "
-        ends.append((mean["mig"], row + f"{mean['elbo']:.1f} | {active} | {rate:,.0f} |"))
-    axes[0].set(xlabel="seconds of training", ylabel="MIG, 20 bins, 10,000 images")
-    axes[1].set(xlabel="seconds of training", ylabel="ELBO, nats", ylim=(-250, None))
-    figure.legend(loc="outside lower center", ncols=2, fontsize=8)
-    figure.savefig(RESULTS / "recipe.png", dpi=110)
-    table += [row for _, row in sorted(ends, key=lambda end: -end[0])]
-    return "\n".join(table)
+def table_of_default(lines: list[dict[str, Any]]) -> str:
+    """Return the runs of the default, one by one, and their medians."""
+    rows = [
+        "| seed | MIG | not silenced | shape, size, orientation, x, y | DCI | β-VAE | FactorVAE "
+        "| ELBO | latents on | CPU s |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for line in sorted(lines, key=lambda line: line["seed"]):
+        after = line["silenced"]
+        gaps = " ".join(f"{gap:.2f}" for gap in after["gaps"])
+        rows.append(
+            f"| {line['seed']} | {after['mig']:.3f} | {line['raw']['mig']:.3f} | {gaps} "
+            f"| {after['dci']:.3f} | {after['beta_vae']:.3f} | {after['factor_vae']:.3f} "
+            f"| {after['elbo']:.1f} | {line['active']} | {line['cpu_seconds']:.0f} |"
+        )
+    if lines:
+        middle = {s: median(lines, "silenced", s) for s in ("mig", "dci", "beta_vae", "factor_vae")}
+        least = min(line["silenced"]["mig"] for line in lines)
+        rows.append(
+            f"| median | {middle['mig']:.3f} (least {least:.3f}) "
+            f"| {median(lines, 'raw', 'mig'):.3f} "
+            f"| | {middle['dci']:.3f} | {middle['beta_vae']:.3f} "
+            f"| {middle['factor_vae']:.3f} | | | |"
+        )
+    return "\n".join(rows)
+
+
+def table_of_arms(lines: list[dict[str, Any]]) -> str:
+    """Return medians of every arm, the number of its seeds, and what is missing."""
+    rows = [
+        "| network: objective | seeds | MIG of each | median | not silenced | DCI | FactorVAE "
+        "| ELBO | latents on | CPU s |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    missing = []
+    for arm in arms():
+        of_arm = sorted((x for x in lines if x["arm"] == arm), key=lambda line: line["seed"])
+        if arm == DEFAULT:
+            continue
+        if not of_arm:
+            missing.append(arm)
+            continue
+        each = " ".join(f"{line['silenced']['mig']:.2f}" for line in of_arm)
+        active = " ".join(str(line["active"]) for line in of_arm)
+        seconds = np.mean([line["cpu_seconds"] for line in of_arm])
+        rows.append(
+            f"| {arm} | {len(of_arm)} | {each} | {median(of_arm, 'silenced', 'mig'):.3f} "
+            f"| {median(of_arm, 'raw', 'mig'):.3f} | {median(of_arm, 'silenced', 'dci'):.3f} "
+            f"| {median(of_arm, 'silenced', 'factor_vae'):.3f} "
+            f"| {median(of_arm, 'silenced', 'elbo'):.1f} | {active} | {seconds:.0f} |"
+        )
+    if missing:
+        rows += ["", f"Not run: {'; '.join(missing)}."]
+    return "\n".join(rows)
+
+
+def table_of_bias(latents: int = 4, batch: int = 128, draws: int = 20) -> str:
+    """Return the estimated total correlation of independent codes, where 0 would be right."""
+    widths = (0.1, 0.15, 0.2, 0.3, 0.4)
+    rows = [
+        "| posteriors of earlier steps | " + " | ".join(f"width {w}" for w in widths) + " |",
+        "|---" * (len(widths) + 1) + "|",
+    ]
+    population = len(load_data("dsprites"))
+    generator = torch.Generator().manual_seed(0)
+    for bank in (0, 512, 1024):
+        found = []
+        for width in widths:
+            estimates = []
+            for _ in range(draws):
+                places = torch.rand(batch + bank, latents, generator=generator)
+                mean = math.sqrt(12) * (places - 0.5)  # of unit variance
+                logvar = torch.full_like(mean, 2 * math.log(width))
+                q = DiagonalGaussian(mean[:batch], logvar[:batch])
+                known = DiagonalGaussian(mean[batch:], logvar[batch:]) if bank else None
+                noise = torch.randn(batch, latents, generator=generator)
+                z = q.mean + width * noise
+                estimates.append(float(total_correlation(z, q, population, known)))
+            found.append(f"{np.mean(estimates):.2f}".replace("-", "−"))
+        rows.append(f"| {bank} | " + " | ".join(found) + " |")
+    return "\n".join(rows)
 
 
 def write_report(path: Path) -> None:
-    """Renew the measured part of docs/results/recipe.md; the words around it stay."""
+    """Renew the measured parts of docs/results/recipe.md; the words around them stay."""
+    lines = read(path)
+    ours = [line for line in lines if line["arm"] == DEFAULT]
+    tables = {
+        "judged": table_of_default([line for line in ours if line["seed"] < 10]),
+        "chosen": table_of_default([line for line in ours if line["seed"] >= 100]),
+        "ablations": table_of_arms([line for line in lines if line["seed"] >= 100]),
+        "bias": table_of_bias(),
+    }
     page = RESULTS / "recipe.md"
-    start, end = "<!-- measured -->", "<!-- end of measured -->"
-    before, rest = page.read_text(encoding="utf-8").split(start)
-    after = rest.split(end)[1]
-    table = report(read(path))
-    page.write_text(
-        f"{before}{start}\n\n{table}\n\n![Curves](recipe.png)\n\n{end}{after}", encoding="utf-8"
-    )
-    print(table)
+    text = page.read_text(encoding="utf-8")
+    for name, table in tables.items():
+        start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+        before, rest = text.split(start)
+        text = f"{before}{start}\n\n{table}\n\n{end}{rest.split(end)[1]}"
+        print(f"{name}\n{table}\n")
+    page.write_text(text, encoding="utf-8")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
-    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[100, 101, 102, 103, 104])
+    parser.add_argument("--only", default="", help="arms whose name contains this")
     parser.add_argument("--threads", type=int, default=1)
-    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1])
-    parser.add_argument("--only", default="", help="candidates whose name contains this")
     parser.add_argument("--out", type=Path, default=RESULTS / "recipe.jsonl")
-    parser.add_argument("--one", nargs=2, metavar=("NAME", "SEED"), help=argparse.SUPPRESS)
+    parser.add_argument("--one", nargs=2, metavar=("ARM", "SEED"), help=argparse.SUPPRESS)
     parser.add_argument("--report", action="store_true", help="write the page and stop")
     arguments = parser.parse_args()
     if arguments.report:
         write_report(arguments.out)
         return
     if arguments.one:
-        name, seed = arguments.one
-        device = devices.choose_device("cpu")
         devices.tune_allocator()
-        devices.use_threads(arguments.threads)
-        for line in measure(name, int(seed), arguments.seconds, arguments.threads, device):
-            print(json.dumps(line, ensure_ascii=False), flush=True)
+        arm, seed = arguments.one
+        print(json.dumps(measure(arm, int(seed), arguments.threads), ensure_ascii=False))
         return
-    known = {(line["candidate"], line["seed"]) for line in read(arguments.out)}
+    known = {(line["arm"], line["seed"]) for line in read(arguments.out)}
     for seed in arguments.seeds:
-        for name in CANDIDATES:
-            if arguments.only not in name or (name, seed) in known:
+        for arm in arms():
+            if arguments.only not in arm or (arm, seed) in known:
                 continue
-            # A process of its own: no candidate profits from another's warm memory.
-            words = [sys.executable, __file__, "--one", name, str(seed)]
-            words += ["--seconds", str(arguments.seconds), "--threads", str(arguments.threads)]
+            # A process of its own: no arm profits from another's warm memory.
+            words = [sys.executable, __file__, "--one", arm, str(seed)]
+            words += ["--threads", str(arguments.threads)]
             done = subprocess.run(words, check=True, stdout=subprocess.PIPE, text=True)
             with open(arguments.out, "a", encoding="utf-8") as file:
                 file.write(done.stdout)
-            print(done.stdout.splitlines()[-1], flush=True)
+            print(done.stdout, end="", flush=True)
 
 
 if __name__ == "__main__":
-    torch.set_num_threads(1)
     main()

@@ -1,19 +1,26 @@
-"""Write the tables of methods, metrics and data sets into the README from the catalog."""
+"""Write what is derived from the catalog: the tables of the README, the names for type checkers.
 
+Only our own entries are written, whatever plugins are installed.
+"""
+
+import re
 from pathlib import Path
 
+import unweave
 from unweave import catalog
 from unweave.cli._output import first_line, paper_of
 from unweave.methods import method_named
 
-README = Path(__file__).parent.parent / "README.md"
-START, END = "<!-- tables: python docs/make_tables.py -->", "<!-- end of tables -->"
+ROOT = Path(__file__).parent.parent
+PACKAGE = Path(unweave.__file__).parent
+TABLES = "<!-- tables: python docs/make_tables.py -->", "<!-- end of tables -->"
+NAMES = "# names: python docs/make_tables.py", "# end of names"
 
 
 def tables() -> str:
     """Return the tables as markdown."""
     lines = ["| method | what it does | needs | main knob | paper |", "|---|---|---|---|---|"]
-    for name in catalog.names("unweave.methods"):
+    for name in catalog.own_names("unweave.methods"):
         module = catalog.load("unweave.methods", name, "method")
         method = method_named(name)
         needs = first_line(type(method().supervision).__doc__)
@@ -22,18 +29,59 @@ def tables() -> str:
         knob = f"`{method.main_knob}`" if method.main_knob else ""
         lines.append(f"| `{name}` | {what} | {needs.lower()} | {knob} | {paper} |")
     for kind in ("metrics", "data"):
-        entries = ", ".join(f"`{name}`" for name in catalog.names(f"unweave.{kind}"))
+        entries = ", ".join(f"`{name}`" for name in catalog.own_names(f"unweave.{kind}"))
         lines += ["", f"**{'Metrics' if kind == 'metrics' else 'Data sets'}:** {entries}."]
     return "\n".join(lines)
 
 
-def renewed(text: str) -> str:
-    """Return the README with the tables of today."""
-    before, rest = text.split(START)
-    _, after = rest.split(END)
-    return f"{before}{START}\n\n{tables()}\n\n{END}{after}"
+def method_names() -> str:
+    """Return the imports that tell type checkers the classes of the methods."""
+    lines = []
+    for entry in catalog.own_names("unweave.methods"):
+        for name in defined(PACKAGE / "methods" / f"{entry}.py"):
+            if name.lower() == entry.replace("_", ""):
+                lines.append(typed_import(f"unweave.methods.{entry}", name))
+    return "\n".join(lines)
+
+
+def metric_names() -> str:
+    """Return the imports that tell type checkers the functions of the metrics."""
+    lines = []
+    for entry in catalog.own_names("unweave.metrics"):
+        functions = defined(PACKAGE / "metrics" / f"{entry}.py")
+        for name in (entry, f"{entry}_of_model"):
+            if name in functions:
+                lines.append(typed_import(f"unweave.metrics.{entry}", name))
+    return "\n".join(lines)
+
+
+def defined(file: Path) -> list[str]:
+    """Return the classes and functions that a file defines."""
+    return re.findall(r"^(?:class|def) (\w+)", file.read_text("utf-8"), re.MULTILINE)
+
+
+def typed_import(module: str, name: str) -> str:
+    line = f"    from {module} import {name} as {name}"
+    if len(line) <= 100:
+        return line
+    return f"    from {module} import (\n        {name} as {name},\n    )"
+
+
+DERIVED = {
+    ROOT / "README.md": (TABLES, lambda: f"\n\n{tables()}\n\n"),
+    PACKAGE / "__init__.py": (NAMES, lambda: f"\n{method_names()}\n\n    "),
+    PACKAGE / "metrics" / "__init__.py": (NAMES, lambda: f"\n{metric_names()}\n    "),
+}
+
+
+def renewed(file: Path) -> str:
+    """Return the content of a file with the derived part of today."""
+    (start, end), make = DERIVED[file]
+    before, rest = file.read_text("utf-8").split(start)
+    _, after = rest.split(end)
+    return f"{before}{start}{make()}{end}{after}"
 
 
 if __name__ == "__main__":
-    content = README.read_text(encoding="utf-8")
-    README.write_text(renewed(content), encoding="utf-8")
+    for path in DERIVED:
+        path.write_text(renewed(path), encoding="utf-8")

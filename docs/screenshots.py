@@ -4,7 +4,7 @@
 
 Without a folder, small runs are trained for it first. The pages are the explorer's list of
 runs, a run, a run that is training, a comparison, the exported file, and the reports of one
-run and of several. Reports are made to be printed and are light only.
+run and of several.
 """
 
 import argparse
@@ -52,15 +52,13 @@ def main() -> None:
                 "live": f"{there}/runs/{live.name}?token={live_token}",
                 "compare": f"{here}/compare?{chosen}&token={token}",
                 "exported": export_page(runs / names[0], folder / "page.html").as_uri(),
+                **reports(runs, names, folder),
             }
             for title, address in pages.items():
                 for scheme in ("light", "dark"):
                     for width in WIDTHS:
                         target = given.out / f"{title}-{scheme}-{width}.png"
                         take(browser, address, target, width, scheme)
-            for title, address in reports(runs, names, folder).items():
-                for width in WIDTHS:
-                    take(browser, address, given.out / f"{title}-{width}.png", width, "light")
 
 
 def small_runs(folder: Path) -> Path:

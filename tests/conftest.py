@@ -1,7 +1,8 @@
 """What all tests share: one cache of prepared data, one thread, small data sets, a browser."""
 
+import functools
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,32 @@ def toy():
     from unweave.data import load_data
 
     return load_data("toy_xys")
+
+
+@pytest.fixture(scope="session")
+def tiny_run(toy, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Any]:
+    """Train a method for a few steps, once for all tests; copy the folder to write to it."""
+    from tiny_methods import config_for
+    from unweave.runs.config import Machine
+    from unweave.training import loop
+
+    base = tmp_path_factory.mktemp("tiny_runs")
+
+    @functools.cache
+    def trained(name: str) -> Any:
+        return loop.start(config_for(name), toy, base / name, Machine(evaluations=1))
+
+    return trained
+
+
+@pytest.fixture
+def plain_gan_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let run folders that name the plain GAN be read: a plugin, forgotten after the test."""
+    from plain_gan import PlainGAN
+    from unweave.catalog import plugins
+
+    monkeypatch.setattr(plugins, "_given", {})
+    plugins.add(PlainGAN)
 
 
 @pytest.fixture(scope="module")

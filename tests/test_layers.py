@@ -13,8 +13,8 @@ ROOT = Path(unweave.__file__).parent
 # folder; alone files share a layer only with what they do not need.
 LAYERS = [
     {"errors"},
-    {"catalog", "tensors", "tables", "files"},
-    {"settings", "devices"},
+    {"catalog", "tensors", "tables", "files", "pages", "code_prior"},
+    {"settings", "devices", "correlation"},
     {"probability", "data", "metrics"},
     {"networks", "batches"},
     {"methods"},
@@ -22,7 +22,7 @@ LAYERS = [
     {"training", "evaluation", "views"},
     {"figures"},
     {"watchers", "report", "explorer"},
-    {"recipes", "workflows"},
+    {"recipes", "workflows", "automatic"},
     {"studies"},
     {"cli"},
     {"__main__"},
@@ -40,7 +40,7 @@ ONLY_IN = {
     "uvicorn": ("explorer",),
     "onnx": ("explorer",),
 }
-NEVER_IN = {"torch": ("metrics", "tables")}
+NEVER_IN = {"torch": ("metrics", "tables", "correlation")}
 
 
 def modules():

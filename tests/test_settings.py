@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from unweave.errors import ConfigError
 from unweave.methods.beta_vae import BetaVAE
+from unweave.methods.factor_vae import FactorVAE
 from unweave.networks.conv64 import Conv64
 from unweave.runs.config import Train, from_json, to_json
-from unweave.settings.optimizers import Adam
+from unweave.settings.optimizers import SGD, Adagrad, Adam, RMSProp
 from unweave.settings.plain import changed_from_default, from_plain, to_plain
 from unweave.settings.schedules import Schedule, constant
 
@@ -100,6 +101,59 @@ def test_only_what_differs_from_the_defaults_names_a_run():
     assert spelled_out.run_name == Train(method=BetaVAE(), data="dsprites").run_name
     warm = Train(method=BetaVAE(beta="0:4:100"), data="dsprites")
     assert warm.run_name != spelled_out.run_name
+
+
+@dataclass(frozen=True)
+class Choosing:
+    optimizer: Adam | SGD = SGD(0.5)
+
+
+def test_a_choice_among_kinds_of_settings_is_stored_by_name():
+    plain = json.loads(json.dumps(to_plain(Choosing(Adam(0.1)))))
+    assert plain["optimizer"]["name"] == "adam"
+    assert from_plain(Choosing, plain, "c") == Choosing(Adam(0.1))
+    assert from_plain(Choosing, {"optimizer": "adam"}, "c") == Choosing(Adam())
+    assert from_plain(Choosing, {"optimizer": {"name": "sgd"}}, "c") == Choosing(SGD())
+    without_name = {"optimizer": {"learning_rate": 0.25}}
+    assert from_plain(Choosing, without_name, "c") == Choosing(SGD(0.25))
+    for wrong, message in (
+        ({"optimizer": "adm"}, "c.optimizer: 'adm'. Did you mean 'adam'"),
+        ({"optimizer": {"name": "sgd", "betas": [0, 0]}}, "c.optimizer: no setting 'betas'"),
+        ({"optimizer": {"momentu": 0.1}}, "no setting 'momentu'. Did you mean 'momentum'"),
+        ({"optimizer": None}, "c.optimizer: expected a name or a table"),
+        ({"optimizer": {"name": 3}}, "c.optimizer: 3"),
+    ):
+        with pytest.raises(ConfigError, match=message):
+            from_plain(Choosing, wrong, "c")
+
+
+def test_settings_of_before_there_was_a_choice_of_optimizers_are_those_of_adam():
+    """Also in a method whose usual optimizer is another one by now."""
+    stored = {"learning_rate": 0.1, "betas": [0.5, 0.9], "weight_decay": 0.0, "warmup_steps": 0}
+    assert from_plain(Choosing, {"optimizer": stored}, "c").optimizer == Adam(0.1, (0.5, 0.9))
+    old = {"method": {"name": "beta_vae", "optimizer": stored}, "data": "toy_xys"}
+    assert from_json(old).method.optimizer == Adam(0.1, betas=(0.5, 0.9))
+
+
+def test_any_optimizer_survives_json_and_names_the_run():
+    names = set()
+    for optimizer in (Adam(0.1), SGD(0.1), RMSProp(0.1), Adagrad(0.1), SGD(0.1, momentum=0.9)):
+        config = Train(method=BetaVAE(optimizer=optimizer), data="dsprites")
+        assert from_json(json.loads(json.dumps(to_json(config)))) == config
+        names.add(config.run_name)
+    assert len(names) == 5
+
+
+def test_names_of_runs_are_those_they_have_had():
+    """Folders of runs and results of studies are found by these names."""
+    plain = Train(method=BetaVAE(), data="dsprites")
+    tuned = Train(method=BetaVAE(optimizer=Adam(1e-3, betas=(0.5, 0.9))), data="dsprites", steps=7)
+    judged = Train(method=FactorVAE(discriminator_optimizer=Adam(1e-3)), data="toy_xys", seed=3)
+    assert [config.run_name for config in (plain, tuned, judged)] == [
+        "beta_vae-dsprites-65e71ab2-s0",
+        "beta_vae-dsprites-75656902-s0",
+        "factor_vae-toy_xys-797801b7-s3",
+    ]
 
 
 def test_the_run_name_is_readable_and_differs_with_any_setting():

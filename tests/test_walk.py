@@ -1,15 +1,12 @@
-"""From data to scores and pictures, as a newcomer walks; and runs of older versions."""
+"""From data to scores and pictures, as a newcomer walks."""
 
 import json
 import socket
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import unweave as uw
-
-STORED = sorted((Path(__file__).parent / "stored_runs").glob("format*"))
 
 
 @pytest.fixture
@@ -40,29 +37,3 @@ def test_training_from_arrays_in_memory(tmp_path):
     data = uw.from_arrays(rng.random((50, 16, 16)).astype(np.float32))
     run = uw.train(uw.VAE(latent_dim=2), data, steps=2, out=tmp_path / "run", progress=False)
     assert run.reconstruct(data.images([3])).shape == (1, 1, 16, 16)
-
-
-@pytest.mark.parametrize("name", ["train", "BetaTCVAE", "metrics", "load_data", "Schedule"])
-def test_the_front_door_has_what_the_readme_uses(name):
-    assert getattr(uw, name) is not None
-    assert name in dir(uw) or name[0].isupper()
-
-
-def test_the_front_door_refuses_what_is_not_there():
-    with pytest.raises(AttributeError, match="BetterVAE"):
-        uw.BetterVAE  # noqa: B018 - looking it up is the test
-
-
-def test_there_is_a_stored_run_of_this_version():
-    from unweave.runs.folder import FORMAT
-
-    assert f"format{FORMAT}" in [folder.name for folder in STORED]
-
-
-@pytest.mark.parametrize("folder", STORED, ids=lambda folder: folder.name)
-def test_run_folders_of_older_versions_stay_loadable(folder):
-    run = uw.load(folder)
-    expected = np.array(json.loads((folder / "codes.json").read_text()))
-    codes = run.encode(uw.load_data("toy_xys").images(np.arange(4)))
-    np.testing.assert_allclose(codes, expected, rtol=1e-4, atol=1e-6)
-    assert len(list(run.folder.record())) == 22

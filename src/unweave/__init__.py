@@ -12,13 +12,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from unweave import data as data
     from unweave import figures as figures
+    from unweave import methods as methods
     from unweave import metrics as metrics
+    from unweave import networks as networks
     from unweave import views as views
+    from unweave.catalog import add_plugin as add_plugin
     from unweave.data import DataOptions as DataOptions
     from unweave.data import FactorImages as FactorImages
     from unweave.data import from_arrays as from_arrays
     from unweave.data import load_data as load_data
     from unweave.evaluation.probes import leakage as leakage
+
+    # names: python docs/make_tables.py
     from unweave.methods.aae import AAE as AAE
     from unweave.methods.aae_clustering import AAEClustering as AAEClustering
     from unweave.methods.aae_reduction import AAEReduction as AAEReduction
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
     from unweave.methods.annealed_vae import AnnealedVAE as AnnealedVAE
     from unweave.methods.beta_tcvae import BetaTCVAE as BetaTCVAE
     from unweave.methods.beta_vae import BetaVAE as BetaVAE
+    from unweave.methods.cooled_tcvae import CooledTCVAE as CooledTCVAE
     from unweave.methods.dip_vae import DIPVAE as DIPVAE
     from unweave.methods.factor_vae import FactorVAE as FactorVAE
     from unweave.methods.ground_truth import GroundTruth as GroundTruth
@@ -47,11 +53,16 @@ if TYPE_CHECKING:
     from unweave.methods.untrained_vae import UntrainedVAE as UntrainedVAE
     from unweave.methods.vae import VAE as VAE
     from unweave.methods.very_deep_vae import VeryDeepVAE as VeryDeepVAE
+
+    # end of names
     from unweave.runs.config import Machine as Machine
     from unweave.runs.run import Run as Run
     from unweave.runs.run import load as load
     from unweave.runs.wrapped import wrap as wrap
+    from unweave.settings.optimizers import SGD as SGD
+    from unweave.settings.optimizers import Adagrad as Adagrad
     from unweave.settings.optimizers import Adam as Adam
+    from unweave.settings.optimizers import RMSProp as RMSProp
     from unweave.settings.schedules import Schedule as Schedule
     from unweave.settings.schedules import constant as constant
     from unweave.studies import Study as Study
@@ -63,13 +74,17 @@ if TYPE_CHECKING:
 # Where each public name lives; imported on first use, so that `import unweave`
 # and `unweave --help` need not wait for torch.
 _PLACES = {
+    "Adagrad": "settings.optimizers",
     "Adam": "settings.optimizers",
     "DataOptions": "data",
     "FactorImages": "data",
     "Machine": "runs.config",
+    "RMSProp": "settings.optimizers",
     "Run": "runs.run",
+    "SGD": "settings.optimizers",
     "Schedule": "settings.schedules",
     "Study": "studies",
+    "add_plugin": "catalog",
     "constant": "settings.schedules",
     "evaluate": "workflows",
     "from_arrays": "data",
@@ -82,8 +97,7 @@ _PLACES = {
     "write_report": "workflows",
 }
 
-
-_PACKAGES = ("data", "figures", "metrics", "views")
+_PACKAGES = ("data", "figures", "methods", "metrics", "networks", "views")
 
 
 def __getattr__(name: str) -> Any:
@@ -91,19 +105,27 @@ def __getattr__(name: str) -> Any:
         return getattr(importlib.import_module(f"unweave.{_PLACES[name]}"), name)
     if name in _PACKAGES:
         return importlib.import_module(f"unweave.{name}")
-    if name[:1].isupper() and (found := _method_class(name)) is not None:
-        return found
+    if name[:1].isupper() and (entry := _method_classes().get(name)) is not None:
+        return getattr(importlib.import_module(f"unweave.methods.{entry}"), name)
     raise AttributeError(f"module 'unweave' has no attribute {name!r}")
 
 
-def _method_class(name: str) -> Any:
-    """Find a method by the name of its class; its file has the same name in small letters."""
-    catalog = importlib.import_module("unweave.catalog")
-    for entry in catalog.names("unweave.methods"):
-        if entry.replace("_", "") == name.lower():
-            return getattr(importlib.import_module(f"unweave.methods.{entry}"), name, None)
-    return None
+def _method_classes() -> dict[str, str]:
+    """Return the file of each method by the name of its class, read without importing any.
+
+    The file has the name of the class in small letters.
+    """
+    import re
+    from pathlib import Path
+
+    found: dict[str, str] = {}
+    for file in sorted((Path(__file__).parent / "methods").glob("[!_]*.py")):
+        defined = re.findall(r"^(?:class|def) (\w+)", file.read_text("utf-8"), re.MULTILINE)
+        wanted = file.stem.replace("_", "")
+        found |= {name: file.stem for name in defined if name.lower() == wanted}
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_PLACES, *_PACKAGES})
+    own = [name for name in globals() if name.startswith("__")]
+    return sorted({*own, *_PLACES, *_PACKAGES, *_method_classes()})

@@ -10,7 +10,7 @@ import os
 import shutil
 import sys
 from contextlib import AbstractContextManager, nullcontext
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import torch
@@ -92,6 +92,23 @@ def use_determinism(device: torch.device) -> None:
     torch.use_deterministic_algorithms(True, warn_only=True)
 
 
+def what_decides_bits(device: torch.device, *, compiled: bool) -> dict[str, Any]:
+    """Return what the last bits of numbers depend on, beyond what is computed."""
+    processor = torch.backends.cpu.get_cpu_capability()
+    if device.type == "cuda":
+        processor = torch.cuda.get_device_name(device)
+    return {
+        "device": device.type,
+        "processor": processor,
+        "threads": torch.get_num_threads(),
+        "compile": compiled,
+        "deterministic": torch.are_deterministic_algorithms_enabled(),
+        "matmul_precision": torch.get_float32_matmul_precision(),
+        "mkldnn": torch.backends.mkldnn.is_available() and torch.backends.mkldnn.enabled,
+        "torch": torch.__version__,
+    }
+
+
 def autocast(device: torch.device, precision: str) -> AbstractContextManager[object]:
     """Return the context in which networks compute with that precision; weights stay float32."""
     if precision == "float32":
@@ -137,15 +154,20 @@ def place_batch(tensor: Tensor, device: torch.device) -> Tensor:
     return tensor.to(device)
 
 
+def can_compile(device: torch.device) -> bool:
+    """Return whether networks can be compiled for a device: the CPU needs a C++ compiler."""
+    compilers = [os.environ.get("CXX", ""), "g++", "clang++", "cl"]
+    return device.type != "cpu" or any(shutil.which(name) for name in compilers if name)
+
+
 def compile_networks(nets: nn.Module) -> None:
     """Compile each network in place at its first use; names of weights stay as they are."""
-    on_cpu = any(parameter.device.type == "cpu" for parameter in nets.parameters())
-    compilers = [os.environ.get("CXX", ""), "g++", "clang++", "cl"]
-    if on_cpu and not any(shutil.which(name) for name in compilers if name):
-        raise ConfigError(
-            "compiling networks for the CPU needs a C++ compiler: install g++ or clang, "
-            "name one in CXX, or train without --compile"
-        )
+    for device in {parameter.device for parameter in nets.parameters()}:
+        if not can_compile(device):
+            raise ConfigError(
+                "compiling networks for the CPU needs a C++ compiler: install g++ or clang, "
+                "name one in CXX, or train without --compile"
+            )
     for network in nets.children():
         network.compile()
 

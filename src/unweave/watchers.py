@@ -72,6 +72,9 @@ class ProgressBar(Watcher):
                 highlight=False,
             )
 
+    def told(self, message: str) -> None:
+        self.console.print(message, soft_wrap=True, highlight=False)
+
     def warned(self, message: str) -> None:
         self.console.print(f"warning: {message}", soft_wrap=True, highlight=False)
 

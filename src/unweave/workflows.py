@@ -4,13 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from unweave import runs
+from unweave import catalog, runs
+from unweave.catalog.plugins import Source
 from unweave.data import DataOptions, FactorImages, load_data
+from unweave.devices import Precision
 from unweave.errors import ConfigError
 from unweave.figures import prior_samples, reconstructions, traversals
 from unweave.files.writing import write_atomically
-from unweave.methods import Method
-from unweave.networks import Architecture
+from unweave.methods import Method, is_in_file, method_named, name_in_file
+from unweave.networks import Architecture, architecture_named
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
@@ -24,15 +26,17 @@ if TYPE_CHECKING:
 
 
 def train(
-    method: Method,
+    method: Method | str,
     data: str | Path | FactorImages,
     *,
     steps: int = 20_000,
     batch_size: int = 64,
     seed: int = 0,
     out: str | Path | None = None,
-    architecture: Architecture | None = None,
+    architecture: Architecture | str | None = None,
     validation: float = 0.0,
+    precision: Precision = "float32",
+    silence: float = 0.0,
     data_options: DataOptions = DataOptions(),
     machine: Machine = Machine(),
     evaluate: bool = True,
@@ -40,20 +44,41 @@ def train(
 ) -> Run:
     """Train a method on data, in a run folder; score it and draw pictures at the end.
 
+    A method or an architecture can be given by its name, with its usual settings; a method
+    also by the file it is in, "./mine.py", which is run.
+
     >>> run = uw.train(uw.BetaVAE(beta=4), data="dsprites", steps=20_000)  # doctest: +SKIP
+    >>> run = uw.train("beta_vae", data="dsprites")  # doctest: +SKIP
     """
+    if not isinstance(data, FactorImages | str | Path):
+        raise ConfigError(
+            f"data: expected a name, a path or a data set, found {type(data).__name__}; "
+            f"uw.from_arrays makes a data set of arrays"
+        )
     config = Train(
-        method=method,
+        method=_method_given(method) if isinstance(method, str) else method,
         data=data.name if isinstance(data, FactorImages) else str(data),
         data_options=data_options,
-        architecture=architecture,
+        architecture=(
+            architecture_named(architecture)() if isinstance(architecture, str) else architecture
+        ),
         steps=steps,
         batch_size=batch_size,
         seed=seed,
         validation=validation,
+        precision=precision,
+        silence=silence,
     )
-    opened = data if isinstance(data, FactorImages) else load_data(data, data_options)
+    if isinstance(data, FactorImages):
+        opened = data.arranged(data_options.split, data_options.correlate)
+    else:
+        opened = load_data(data, data_options)
     return train_config(config, opened, out, machine, evaluate=evaluate, progress=progress)
+
+
+def _method_given(text: str) -> Method:
+    """Return a method with its usual settings, by its name or by the file it is in."""
+    return method_named(name_in_file(text) if is_in_file(text) else text)()
 
 
 def train_config(
@@ -66,6 +91,8 @@ def train_config(
     progress: bool = True,
 ) -> Run:
     """Train a run from its settings."""
+    if not isinstance(machine, Machine):
+        raise ConfigError(f"machine: expected Machine(…), found {machine!r}")
     folder = Path(out) if out is not None else Path("runs") / config.run_name
     run = loop.start(config, data, folder, machine, _watchers(machine, progress))
     return _finish(run, evaluate)
@@ -79,8 +106,14 @@ def resume(
     machine: Machine = Machine(),
     evaluate: bool = True,
     progress: bool = True,
+    plugins: Sequence[Source] = (),
 ) -> Run:
-    """Continue a run that was stopped, or train a finished one further with more `steps`."""
+    """Continue a run that was stopped, or train a finished one further with more `steps`.
+
+    `plugins` are as in `load`.
+    """
+    for plugin in plugins:
+        catalog.add_plugin(plugin)
     run_folder = RunFolder(folder)
     config, _ = run_folder.read_config()
     if run_folder.status()["state"] == "done" and (steps is None or steps <= config.steps):
@@ -88,7 +121,7 @@ def resume(
             f"{folder} is finished at step {config.steps}; "
             f"train further with `unweave resume {folder} --steps {2 * config.steps}`"
         )
-    opened = data if data is not None else load_data(config.data, config.data_options)
+    opened = data if data is not None else run_folder.open_data(config)
     run = loop.resume(folder, opened, machine, _watchers(machine, progress), steps)
     return _finish(run, evaluate)
 
@@ -125,6 +158,7 @@ def evaluate(
             encoded.factors if encoded.factor_names else None,
             metrics,
             posterior=encoded.posterior,
+            prior=run.code_prior.name,
             factor_names=encoded.factor_names or None,
             **how,
         )
@@ -132,6 +166,46 @@ def evaluate(
         scores.kept = run.folder.add_scores(
             scores_to_json(scores), step=run.step, preliminary=preset == "fast"
         )
+    return scores
+
+
+def evaluate_part(
+    run: Run | str | Path,
+    part: str,
+    metrics: str | Sequence[str] = "default",
+    *,
+    preset: str = "full",
+    protocol: str | Mapping[str, str] | None = None,
+    seeds: int = 1,
+) -> "Scores":
+    """Score a run on a part of its data, kept in its folder by the name of the part.
+
+    Parts are those of `FactorImages.part`: `train` and `held_out` of data that are split,
+    `correlated` and `inverse` of correlated ones. Beside the metrics stand the terms of the
+    method's own bound, so that reconstructions of what was held out can be compared.
+    """
+    from unweave.evaluation.encode import encode_run
+    from unweave.evaluation.score import score
+    from unweave.metrics import Score
+
+    if not isinstance(run, Run):
+        run = runs.load(run)
+    encoded = encode_run(run, part=part)
+    scores = score(
+        encoded.codes,
+        encoded.factors if encoded.factor_names else None,
+        metrics,
+        posterior=encoded.posterior,
+        factor_names=encoded.factor_names or None,
+        preset=preset,
+        protocol=protocol,
+        seeds=seeds,
+    )
+    for name, value in encoded.terms.items():
+        unit = f"nats, mean over {len(encoded.codes):,} images"
+        scores[name] = Score(name, value, unit, higher_is_better=name == "elbo")
+    if run.folder is not None:
+        run.folder.write_part_scores(part, scores_to_json(scores))
     return scores
 
 
@@ -169,7 +243,11 @@ def evaluate_model(encode: Callable[..., Any], data: FactorImages, **how: Any) -
 def scores_to_json(scores: "Scores") -> dict[str, Any]:
     """Return scores by metric as JSON can hold them; what has no score says why."""
     missing = {name: {"value": None, "reason": why} for name, why in scores.reasons.items()}
-    return {name: result.to_json() for name, result in scores.items()} | missing
+    found = {name: result.to_json() for name, result in scores.items()}
+    for name, entry in found.items():
+        if (origin := catalog.origin("unweave.metrics", name)) is not None:
+            entry["plugin"] = str(origin)
+    return found | missing
 
 
 def draw_figures(run: Run) -> list[Path]:

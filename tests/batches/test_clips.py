@@ -5,7 +5,7 @@ import pytest
 
 from unweave.batches import Clips
 from unweave.data import from_arrays, load_data
-from unweave.errors import DataError
+from unweave.errors import ConfigError, DataError
 
 IMAGES = np.zeros((6, 8, 8), np.uint8)
 
@@ -57,3 +57,37 @@ def test_data_without_clips_are_told_of_the_columns_by_example():
         Clips(frames=4).check(from_arrays(IMAGES, short))
     with pytest.raises(DataError, match=r"no ordered factor besides 'kind'"):
         Clips().check(from_arrays(IMAGES, {"kind": list("abcabc")}))
+
+
+def test_long_clips_hold_a_frame_each_step_of_the_walk():
+    data = load_data("toy_shapes")
+    batch = Clips(frames=12).draw(data, 40, np.random.default_rng(0))
+    assert batch.images.shape == (36, 1, *data.image_shape[1:])
+    assert batch.clips.tolist() == np.repeat([0, 1, 2], 12).tolist()
+
+
+@pytest.mark.parametrize("from_columns", [True, False])
+def test_frames_may_be_drawn_from_a_longer_span_in_order(from_columns):
+    if from_columns:
+        time = np.concatenate([np.random.default_rng(0).permutation(20) for _ in range(3)])
+        images = np.zeros((60, 8, 8), np.uint8)
+        data = from_arrays(images, {"clip": np.repeat([4, 2, 7], 20), "time": time})
+        rows = Clips(frames=4, span=10).draw_clip_rows(data, 300, np.random.default_rng(0))
+        assert (data.column("clip")[rows] == data.column("clip")[rows[:, :1]]).all()
+        gaps = np.diff(data.column("time")[rows], axis=1)
+        assert gaps.min() == 1
+        assert gaps.max() > 3
+        assert gaps.sum(1).max() == 9
+    else:
+        data = load_data("toy_shapes")
+        rows = Clips(frames=3, span=9).draw_clip_rows(data, 300, np.random.default_rng(0))
+        steps = np.diff(data.factors(rows.reshape(-1)).reshape(300, 3, 4), axis=1)
+        assert (steps[..., 0] == 0).all()
+        assert abs(steps[..., 2]).max() > 1
+        assert abs(steps[..., 2]).max() <= 7
+
+
+@pytest.mark.parametrize("wrong", [{"frames": 0}, {"frames": 4, "span": 3}])
+def test_a_clip_fits_its_span(wrong):
+    with pytest.raises(ConfigError, match="a span of"):
+        Clips(**wrong)

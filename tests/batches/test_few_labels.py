@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 import torch
 
-from unweave.batches import Corruption, FewClasses, FewLabels, TwoBatches, UnsupervisedTwice
+from unweave.batches import (
+    Corruption,
+    FewClasses,
+    FewLabels,
+    GroupsInTurn,
+    TwoBatches,
+    UnsupervisedTwice,
+)
 from unweave.data import DataOptions, from_arrays, load_data
 from unweave.errors import ConfigError, DataError
 from unweave.methods.m2 import M2
@@ -177,3 +184,14 @@ def test_unknown_columns_and_too_many_labels_are_refused(toy):
 def test_impossible_settings_are_refused(wrong):
     with pytest.raises(ConfigError):
         wrong()
+
+
+def test_what_has_no_labels_may_change_from_step_to_step_and_the_labels_stay(toy):
+    kind = FewLabels(("x",), count=20, unlabelled=GroupsInTurn(size=2))
+    tables = [kind.at(step).table(toy) for step in range(4)]
+    assert all(table is tables[0] for table in tables), "found once, not at every step"
+    drawn = [kind.at(step).draw(toy, 12, np.random.default_rng(0)) for step in range(4)]
+    assert [batch.unlabelled.factor for batch in drawn] == [0, 1, 2, 0]
+    assert torch.equal(drawn[0].images, drawn[3].images)
+    plain = FewLabels(("x",), count=20)
+    assert plain.at(5) is plain

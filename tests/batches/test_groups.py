@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from unweave.batches import Groups, shared_column
+from unweave.batches import Groups, GroupsInTurn, shared_column
 from unweave.data import from_arrays, load_data
 from unweave.errors import ConfigError, DataError
 
@@ -73,3 +73,48 @@ def test_data_without_groups_are_told_of_the_column_by_example():
         Groups("angle").check(from_arrays(IMAGES, {"angle": np.linspace(0, 1, 6)}))
     with pytest.raises(ConfigError, match="Did you mean 'kind'"):
         Groups("kinds").check(from_arrays(IMAGES, {"kind": list("abcabc")}))
+
+
+def test_groups_of_different_values_are_no_more_than_there_are_values(toy):
+    batch = Groups("side", 5, distinct=True).draw(toy, 64, np.random.default_rng(0))
+    assert np.bincount(batch.values).tolist() == [5] * 4
+    batch = Groups("x", 5, distinct=True).draw(toy, 60, np.random.default_rng(0))
+    assert len(batch.images) == 60
+    assert np.unique(batch.values, return_counts=True)[1].tolist() == [5] * 12
+
+
+def test_factors_take_turns_step_by_step(toy):
+    kind = GroupsInTurn(size=5)
+    kind.check(toy)
+    rng = np.random.default_rng(0)
+    batches = [kind.at(step).draw(toy, 60, rng) for step in range(7)]
+    assert [batch.factor for batch in batches] == [0, 1, 2, 0, 1, 2, 0]
+    assert [len(batch.images) for batch in batches[:3]] == [60, 60, 20]  # side has 4 values
+    area = batches[2].images.sum((1, 2, 3)).reshape(4, 5)
+    np.testing.assert_array_equal(area, np.array([5, 8, 11, 14])[batches[2].values.view(4, 5)] ** 2)
+    assert batches[0].values.view(12, 5).unique(dim=1).shape == (12, 1)
+    named = GroupsInTurn(("side", "x"), size=2)
+    assert named.names(toy) == ("side", "x")
+    assert named.at(3).draw(toy, 8, rng).factor == 1
+
+
+def test_columns_of_a_table_take_turns_too():
+    data = from_arrays(IMAGES, {"label": [0, 0, 1, 1, 0, 1], "kind": list("aabbcc")})
+    kind = GroupsInTurn(("label", "kind"), size=2)
+    kind.check(data)
+    batches = [kind.at(step).draw(data, 6, np.random.default_rng(0)) for step in range(2)]
+    assert [len(batch.values.unique()) for batch in batches] == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("columns", "kind", "problem"),
+    [
+        (None, GroupsInTurn(), "no factors that could take turns"),
+        ({"a": np.arange(6)}, GroupsInTurn(), "no two images with the same 'a'"),
+        ({"a": np.array([0, 0, 0, 1, 2, 3])}, GroupsInTurn(), "one value of 'a' only"),
+        ({"a": np.linspace(0, 1, 6)}, GroupsInTurn(("a",)), "'a', which is continuous"),
+    ],
+)
+def test_data_without_factors_for_turns_are_told_by_example(columns, kind, problem):
+    with pytest.raises(DataError, match=rf"{problem}.*\n +file,"):
+        kind.check(from_arrays(IMAGES, columns))

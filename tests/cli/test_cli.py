@@ -48,6 +48,7 @@ def test_every_verb_explains_itself(verb, capsys):
     code, out, err = say([verb, "--help"], capsys)
     assert code == 0
     assert "usage" in out
+    assert "--plugin FILE.py" in out
     assert "Traceback" not in out + err
 
 
@@ -61,6 +62,7 @@ def test_every_verb_explains_itself(verb, capsys):
         ("train vae --data no/such/folder", "no such file or folder"),
         ("train vae --data toy_xys --architecture conv6", "'conv64'"),
         ("train vae --data toy_xys --steps 0", "steps must be 1 or more"),
+        ("train vae --data toy_xys --method.optimizer sdg", "'sgd'"),
         ("train vae --data toy_xys --device cuda", "not available"),
         ("list metric", "'metrics'"),
         ("evaluate", "score what?"),
@@ -85,6 +87,19 @@ def test_a_mistyped_flag_names_the_nearest(capsys):
     code, _, err = say("train beta_vae --data toy_xys --method.bta 4", capsys)
     assert code == 2
     assert "--method.beta" in err
+
+
+def test_the_flags_of_an_optimizer_are_those_of_the_chosen_one(capsys):
+    code, out, _ = say("train factor_vae --help", capsys)
+    assert code == 0
+    assert "--method.discriminator-optimizer NAME chooses among adam, sgd" in " ".join(out.split())
+    assert "--method.optimizer.betas" in out
+    assert "--method.optimizer.momentum" not in out
+    code, out, _ = say("train factor_vae --method.optimizer=sgd --help", capsys)
+    assert code == 0
+    assert "--method.optimizer.betas" not in out
+    assert "--method.optimizer.momentum" in out
+    assert "--method.discriminator-optimizer.betas" in out
 
 
 @pytest.mark.parametrize("kind", ["methods", "data", "metrics", "architectures"])
@@ -204,6 +219,30 @@ def test_data_shows_itself(tmp_path, capsys):
     assert code == 0
     assert "shape: 3 values: square, disc, cross" in out
     assert Image.open(picture).size[1] > 4 * 64
+
+
+@pytest.mark.parametrize("verb", ["data", "evaluate", "figures", "report", "train beta_vae"])
+def test_images_are_read_by_the_same_flags_in_every_verb(verb, capsys):
+    code, out, _ = say(f"{verb} --help", capsys)
+    assert code == 0
+    for flag in ("--image-size", "--factors", "--bad-images", "--split", "--correlate"):
+        assert flag in out
+
+
+def test_data_says_where_the_originals_are_without_opening_them(capsys):
+    code, out, _ = say("data shapes3d --where", capsys)
+    assert code == 0
+    assert "untested" in out
+    assert "3dshapes.h5  MD5 099a2078d58cec4daad0702c55d06868" in out
+    code, _, err = say("data toy_xys --where", capsys)
+    assert code == 2
+    assert "has no original files" in err
+
+
+def test_data_says_that_a_set_is_a_rendering(capsys):
+    code, out, _ = say("data shapes3d", capsys)
+    assert code == 0
+    assert "rendered here in the manner of 3D Shapes" in out
 
 
 def test_training_on_an_own_folder_of_images(tmp_path, capsys):

@@ -5,10 +5,13 @@ import pytest
 from written_sets import WRITERS
 
 from unweave import catalog
-from unweave.data import DataOptions, load_data
-from unweave.errors import ConfigError, DataError
+from unweave.data import DataOptions, known_places, load_data
+from unweave.errors import ConfigError, DataError, UnweaveError
 
 EVERY = catalog.names("unweave.data")
+MADE_OR_READ = ("dsprites", "shapes3d", "scream_dsprites")
+"""Made on this machine unless a file is given."""
+NEED_FILES = sorted(set(WRITERS) - set(MADE_OR_READ))
 MADE_HERE = [name for name in EVERY if name not in WRITERS]
 
 
@@ -94,7 +97,7 @@ def test_docstring_says_what_the_set_is(name):
     assert module.load.__doc__
 
 
-@pytest.mark.parametrize("name", sorted(WRITERS))
+@pytest.mark.parametrize("name", NEED_FILES)
 def test_a_set_that_needs_files_says_how_to_give_them(name):
     with pytest.raises(DataError, match=f"{name}:/path/to"):
         load_data(name)
@@ -114,9 +117,9 @@ def test_the_wrong_kind_of_file_is_refused(name, tmp_path, empty_cache):
         load_data(f"{name}:{path}")
 
 
-@pytest.mark.parametrize("name", sorted(set(MADE_HERE) - {"dsprites", "scream_dsprites"}))
+@pytest.mark.parametrize("name", sorted(set(MADE_HERE) - set(MADE_OR_READ)))
 def test_a_set_made_here_takes_no_file(name, tmp_path):
-    with pytest.raises(DataError, match="takes no file"):
+    with pytest.raises(UnweaveError, match="takes no file"):
         load_data(f"{name}:{tmp_path}")
 
 
@@ -150,3 +153,14 @@ def test_a_file_that_is_neither_folder_nor_array_is_explained(tmp_path):
     path.write_bytes(b"")
     with pytest.raises(DataError, match="given as NAME:"):
         load_data(path)
+
+
+def test_every_set_of_original_files_says_where_they_are_known_to_be():
+    for name in WRITERS:
+        places = known_places(name)
+        assert all(place.address.startswith(("http://", "https://")) for place in places)
+        assert all(len(place.md5) in (0, 32) for place in places)
+    with pytest.raises(ConfigError, match="made on this machine"):
+        known_places("toy_xys")
+    with pytest.raises(ConfigError, match="Did you mean 'shapes3d'"):
+        known_places("shape3d")

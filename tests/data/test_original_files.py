@@ -1,6 +1,7 @@
 """Loaders of original files, each on a small file in the exact format."""
 
 import sys
+import zipfile
 
 import numpy as np
 import pytest
@@ -75,9 +76,10 @@ def test_dsprites_that_are_not_black_and_white_are_refused(folder, monkeypatch):
         load_data(f"dsprites:{path}")
 
 
+@pytest.mark.parametrize("npz", [True, False])
 @pytest.mark.parametrize("packed", [True, False])
-def test_shapes3d_gives_its_images(folder, monkeypatch, packed, own_cache):
-    path, images = written.write_shapes3d(folder, monkeypatch, packed=packed)
+def test_shapes3d_gives_its_images(folder, monkeypatch, packed, npz, own_cache):
+    path, images = written.write_shapes3d(folder, monkeypatch, packed=packed, npz=npz)
     data = load_data(f"shapes3d:{path}")
     expected = images.transpose(0, 3, 1, 2) / np.float32(255)
     np.testing.assert_allclose(data.images(np.arange(len(data))), expected, atol=1e-6)
@@ -97,6 +99,18 @@ def test_shapes3d_of_another_size_is_refused(folder, monkeypatch):
     with monkeypatch.context() as lowered:
         path, _ = written.write_shapes3d(folder, lowered)
     with pytest.raises(DataError, match="found 288 labels, expected 480,000"):
+        load_data(f"shapes3d:{path}")
+
+
+def test_shapes3d_npz_of_another_size_or_order_is_refused(folder, monkeypatch):
+    with monkeypatch.context() as lowered:
+        path, images = written.write_shapes3d(folder, lowered, npz=True)
+    with pytest.raises(DataError, match=r"expected 'images' as uint8 of shape \(480000"):
+        load_data(f"shapes3d:{path}")
+    labels = np.load(path)["labels"]
+    written.write_shapes3d(folder, monkeypatch, npz=True)
+    np.savez(path, images=images, labels=labels[::-1])
+    with pytest.raises(DataError, match="order of the original"):
         load_data(f"shapes3d:{path}")
 
 
@@ -171,6 +185,25 @@ def test_smallnorb_puts_each_photograph_in_its_row(folder, monkeypatch, packed):
     np.testing.assert_allclose(greys(data), grey, atol=0.01)
     instance = data.factors()[:, 1]
     np.testing.assert_array_equal(data.partitions["train"], np.flatnonzero(instance % 2 == 1))
+
+
+@pytest.mark.parametrize("archives", [1, 2])
+def test_smallnorb_in_archives_gives_the_same(folder, monkeypatch, archives):
+    path, grey = written.write_smallnorb(folder, monkeypatch, archives=archives)
+    data = load_data(f"smallnorb:{path}")
+    np.testing.assert_allclose(greys(data), grey, atol=1)
+    assert {name: len(rows) for name, rows in data.partitions.items()} == {"train": 48, "test": 48}
+
+
+def test_smallnorb_archives_that_lack_or_repeat_a_file_are_refused(folder, monkeypatch):
+    path, _ = written.write_smallnorb(folder, monkeypatch, archives=2)
+    (path / "smallnorb-test.zip").unlink()
+    with pytest.raises(DataError, match=r"holds no file \*-testing-cat.mat, by itself or in a"):
+        load_data(f"smallnorb:{path}")
+    with zipfile.ZipFile(path / "smallnorb-train.zip", "a") as archive:
+        archive.writestr("again/a-training-cat.mat", b"")
+    with pytest.raises(DataError, match=r"holds several files -training-cat\.mat"):
+        load_data(f"smallnorb:{path}")
 
 
 def test_smallnorb_cut_short_is_refused(folder, monkeypatch):

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from unweave.data import DataOptions, from_arrays, load_data
-from unweave.errors import DataError
+from unweave.errors import ConfigError, DataError
 
 
 @pytest.fixture(autouse=True)
@@ -319,3 +319,53 @@ def test_a_checked_file_is_checked_again_only_when_it_changes(tmp_path, rng, mon
     np.save(path, rng.random((11, 4, 4)) * 2)
     with pytest.raises(DataError, match="must lie in"):
         load_data(path)
+
+
+@pytest.mark.parametrize(
+    ("largest", "white"),
+    [(255, 255), (256, 1023), (4000, 4095), (9000, 16383), (20_000, 65535), (65535, 65535)],
+)
+def test_16_bit_images_are_as_white_as_their_bits_allow(tmp_path, largest, white, empty_cache):
+    images = np.zeros((3, 8, 8), np.uint16)
+    images[1] = largest
+    images[2, 0, 0] = largest // 2
+    path = tmp_path / "images.npy"
+    np.save(path, images)
+    for data in (from_arrays(images), load_data(path)):
+        shown = data.images([0, 1, 2])[:, 0]
+        np.testing.assert_allclose(shown, images / white, atol=1e-6)
+        assert f"{white:,} is white" in data.note
+
+
+def test_16_bit_images_keep_their_steps_when_they_are_resized(tmp_path, empty_cache):
+    images = np.full((2, 8, 8), 60_000, np.uint16)
+    images[1] = 60_020  # less than one step of 8 bits further
+    np.save(tmp_path / "images.npy", images)
+    data = load_data(tmp_path / "images.npy", image_size=4)
+    shown = data.images([0, 1])
+    np.testing.assert_allclose(shown[0], 60_000 / 65535, atol=1e-6)
+    assert (shown[1] > shown[0]).all()
+
+
+def test_options_can_be_given_one_by_one(tmp_path, empty_cache):
+    np.save(tmp_path / "images.npy", np.zeros((2, 8, 8), np.uint8))
+    (tmp_path / "table.csv").write_text("shape\na\nb\n")
+    data = load_data(tmp_path / "images.npy", factors=tmp_path / "table.csv", image_size=4)
+    assert data.image_shape == (1, 4, 4)
+    assert data.factor_names == ("shape",)
+    options = DataOptions(image_size=2)
+    assert load_data(tmp_path / "images.npy", options, color="rgb").image_shape == (3, 2, 2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"imagesize": 4}, "no setting 'imagesize'. Did you mean 'image_size'"),
+        ({"bad_images": "drop"}, "load_data.bad_images: 'drop'"),
+        ({"image_size": "large"}, "load_data.image_size: expected a whole number"),
+    ],
+)
+def test_an_option_that_does_not_exist_is_explained(changes, message, tmp_path):
+    np.save(tmp_path / "images.npy", np.zeros((2, 8, 8), np.uint8))
+    with pytest.raises(ConfigError, match=message):
+        load_data(tmp_path / "images.npy", **changes)

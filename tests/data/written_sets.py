@@ -82,13 +82,19 @@ def write_dsprites_h5(folder: Path, monkeypatch) -> tuple[Path, np.ndarray]:
     return path, images
 
 
-def write_shapes3d(folder: Path, monkeypatch, *, packed: bool = True) -> tuple[Path, np.ndarray]:
+def write_shapes3d(
+    folder: Path, monkeypatch, *, packed: bool = True, npz: bool = False
+) -> tuple[Path, np.ndarray]:
     sizes = (2, 3, 2, 2, 4, 3)
     monkeypatch.setattr(shapes3d, "FACTORS", small(shapes3d.FACTORS, *sizes))
     spans = ((0, 0.9), (0, 0.9), (0, 0.9), (0.75, 1.25), (0, 3), (-30, 30))
     steps = [np.linspace(*span, n) for span, n in zip(spans, sizes, strict=True)]
     labels = np.array(list(product(*steps)))
     images = np.random.default_rng(2).integers(0, 256, (len(labels), 64, 64, 3)).astype(np.uint8)
+    if npz:
+        path = folder / "shapes3d.npz"
+        (np.savez_compressed if packed else np.savez)(path, images=images, labels=labels)
+        return path, images
     how = {"chunks": (50, 16, 16, 1), "compression": "gzip"} if packed else {}
     path = folder / "3dshapes.h5"
     with h5py.File(path, "w") as file:
@@ -116,7 +122,10 @@ def norb_bytes(array: np.ndarray) -> bytes:
     return struct.pack(f"<{2 + len(sizes)}i", magic, array.ndim, *sizes) + array.tobytes()
 
 
-def write_smallnorb(folder: Path, monkeypatch, *, packed: bool = False) -> tuple[Path, np.ndarray]:
+def write_smallnorb(
+    folder: Path, monkeypatch, *, packed: bool = False, archives: int = 0
+) -> tuple[Path, np.ndarray]:
+    """Write the six files; with `archives`, into one .zip or two, in a folder of their own."""
     sizes = (2, 4, 2, 3, 2)
     monkeypatch.setattr(smallnorb, "FACTORS", small(smallnorb.FACTORS, *sizes))
     table, grey = grid(*sizes), values(prod(sizes))
@@ -133,11 +142,15 @@ def write_smallnorb(folder: Path, monkeypatch, *, packed: bool = False) -> tuple
         for kind, array in arrays.items():
             name = f"smallnorb-{code}x9x18x6x2x96x96-{part}-{kind}.mat"
             content = norb_bytes(array)
-            if packed:
+            if archives:
+                archive = "smallnorb.zip" if archives == 1 else f"smallnorb-{part[:-3]}.zip"
+                with zipfile.ZipFile(folder / archive, "a", zipfile.ZIP_DEFLATED) as file:
+                    file.writestr(f"smallnorb/{name}", content)
+            elif packed:
                 (folder / f"{name}.gz").write_bytes(gzip.compress(content, 1))
             else:
                 (folder / name).write_bytes(content)
-    return folder, grey
+    return (folder / "smallnorb.zip" if archives == 1 else folder), grey
 
 
 def write_cars3d(folder: Path, monkeypatch, *, packed: bool = True) -> tuple[Path, np.ndarray]:
@@ -280,4 +293,4 @@ WRITERS = {
     "smallnorb": write_smallnorb,
     "yale_b": write_yale_b,
 }
-"""Sets that are read from files; all others are made on this machine."""
+"""Sets that can be read from files; all others are made on this machine."""

@@ -14,6 +14,7 @@ from unweave.methods import method_named
 from unweave.methods.ground_truth import GroundTruth
 from unweave.methods.vae import VAE
 from unweave.networks.conv_any import ConvAny
+from unweave.networks.what_where import WhatWhere
 from unweave.runs.config import Train
 from unweave.runs.run import Run
 from unweave.training import loop
@@ -28,12 +29,12 @@ def small(name: str):
     return method(latent_dim=4, **{k: v for k, v in NARROW.items() if k in fields})
 
 
-def run_of(method, toy) -> Run:
+def run_of(method, toy, architecture=ConvAny(channels=(4, 4), hidden=8)) -> Run:
     method = method.settled(1, toy)
     config = Train(
         method=method,
         data="toy_xys",
-        architecture=ConvAny(channels=(4, 4), hidden=8),
+        architecture=architecture,
         steps=1,
     )
     nets = loop.make_networks(config, toy)
@@ -71,6 +72,15 @@ def test_images_are_encoded_as_by_the_run(name, toy):
     image = toy.images([500])
     codes = ReferenceEvaluator(model).run(["codes"], {"images": image})[0]
     np.testing.assert_allclose(codes, run.encode(image), atol=1e-5)
+
+
+def test_what_and_where_are_decoded_as_by_the_run(toy):
+    run = run_of(small("vae"), toy, WhatWhere(hidden=16))
+    model = onnx.load_from_string(decoder_to_onnx(run))
+    assert takes_any(model)
+    codes = run.prior_codes(3, seed=1)
+    images = ReferenceEvaluator(model).run(["images"], {"codes": codes})[0]
+    np.testing.assert_allclose(images, run.decode(codes), atol=1e-5)
 
 
 def takes_any(model) -> bool:

@@ -105,3 +105,23 @@ def test_clusters_are_drawn_by_their_probabilities_and_pass_gradients():
 def test_one_cluster_is_refused():
     with pytest.raises(ConfigError, match="clusters must be 2"):
         AAEClustering(clusters=1)
+
+
+def test_the_information_of_clusters_is_that_of_certain_ones_used_alike():
+    certain = 50 * torch.eye(4).repeat(3, 1)
+    information = _cluster_style.cluster_information
+    assert information(certain).item() == pytest.approx(math.log(4))
+    assert information(torch.zeros(6, 4)).item() == pytest.approx(0, abs=1e-6), "never certain"
+    assert information(certain[:1].repeat(6, 1)).item() == pytest.approx(0, abs=1e-6), "one for all"
+
+
+def test_the_weight_of_deciding_weighs_the_information():
+    nets = networks()
+    without = AAEClustering(latent_dim=3, clusters=5, discriminator_width=16, decision_weight=0)
+    totals = []
+    for method in (METHOD, without):
+        torch.manual_seed(1)
+        loss = next(method.turns(nets, BATCH, 0)).loss
+        totals.append(loss.total.item())
+    information = loss.terms["information"].item()
+    assert totals[0] - totals[1] == pytest.approx(-3 * information, rel=1e-3, abs=1e-4)

@@ -69,6 +69,20 @@ def test_the_repulsion_reaches_the_heads_alone_and_is_in_the_loss():
     rest = loss.terms["reconstruction"] + 5 * (
         loss.terms["fooling_cluster"] + loss.terms["fooling_style"]
     )
-    assert (loss.total - rest).item() == pytest.approx(
-        10 * loss.terms["repulsion"].item(), rel=1e-4
-    )
+    added = 10 * loss.terms["repulsion"] - 3 * loss.terms["information"]
+    assert (loss.total - rest).item() == pytest.approx(added.item(), rel=1e-4)
+
+
+def test_codes_and_swaps_have_one_head_each_and_no_blend():
+    nets = networks()
+    images = torch.rand(8, 1, 4, 4, generator=torch.Generator().manual_seed(0))
+    with torch.no_grad():
+        logits, z = METHOD.split(nets, images)
+        heads = nets.heads.weight.T[logits.argmax(1)]
+        torch.testing.assert_close(METHOD.encode(nets, images), heads + z)
+        swapped = METHOD.swap(nets, images, images.flip(0))
+        torch.testing.assert_close(swapped, METHOD.decode(nets, heads + z.flip(0)))
+    # Labels could still teach the encoder which cluster an image is of.
+    logits, _ = METHOD.split(nets, images)
+    (gradient,) = torch.autograd.grad(METHOD.likeliest_cluster(logits)[:, 0].sum(), logits)
+    assert gradient.abs().min() > 0

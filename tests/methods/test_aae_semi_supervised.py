@@ -50,7 +50,7 @@ def test_without_classification_it_is_the_clustering_autoencoder(monkeypatch):
     one_hot = torch.eye(4)[torch.arange(10) % 4]
     monkeypatch.setattr(AAEClustering, "prior_clusters", lambda *args: one_hot)
     monkeypatch.setattr(AAESemiSupervised, "prior_clusters", lambda *args: one_hot)
-    clustering = AAEClustering(clusters=4, **SETTINGS)
+    clustering = AAEClustering(clusters=4, decision_weight=0, **SETTINGS)
     method = AAESemiSupervised(classification_weight=0, **SETTINGS)
     ours = losses(networks(method), method)
     theirs = losses(networks(clustering), clustering, batch=BATCH.unlabelled)

@@ -25,7 +25,9 @@ def test_no_capacity_is_beta_vae(toy):
 def test_the_penalty_vanishes_when_kl_is_at_capacity_and_is_symmetric_around_it(toy):
     kl = loss_of(AnnealedVAE(latent_dim=6), toy).terms["kl"].item()
     gaps = {
-        shift: loss_of(AnnealedVAE(latent_dim=6, capacity=kl + shift), toy).terms["capacity_gap"]
+        shift: loss_of(AnnealedVAE(latent_dim=6, capacity=kl * (1 + shift)), toy).terms[
+            "capacity_gap"
+        ]
         for shift in (-0.5, 0.0, 0.5)
     }
     assert gaps[0.0].item() == pytest.approx(0, abs=1e-6)
@@ -46,3 +48,15 @@ def test_the_gap_per_image_is_at_least_that_of_the_mean(toy):
     whole = loss_of(AnnealedVAE(latent_dim=6, capacity=mean_kl), toy)
     each = loss_of(AnnealedVAE(latent_dim=6, capacity=mean_kl, per_image=True), toy)
     assert each.terms["capacity_gap"] > whole.terms["capacity_gap"]
+
+
+def test_by_default_the_capacity_rises_over_a_third_of_the_run(toy):
+    settled = AnnealedVAE().settled(600, toy)
+    assert [settled.kl_limit(step) for step in (0, 100, 200, 599)] == [0, 12.5, 25, 25]
+    assert AnnealedVAE().settled(1, toy).kl_limit(0) == 25
+
+
+def test_a_capacity_that_was_given_is_left_alone(toy):
+    for capacity in (5, "0:10:100000"):
+        chosen = AnnealedVAE(capacity=capacity)
+        assert chosen.settled(600, toy) == chosen

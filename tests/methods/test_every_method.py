@@ -8,21 +8,19 @@ import sys
 import numpy as np
 import pytest
 import torch
-from plain_gan import PlainGAN
 
+from tiny_methods import CLASSES, METHODS, STEPS, config_for, small
 from unweave import catalog, devices, views, workflows
 from unweave.cli._output import paper_of
 from unweave.errors import ConfigError
 from unweave.evaluation.encode import encode_run
-from unweave.methods import method_named
-from unweave.runs.config import Machine, Train, from_json, to_json
+from unweave.methods import method_named, turns_of
+from unweave.runs.config import Machine, from_json, to_json
 from unweave.runs.run import Run, load
+from unweave.settings.schedules import Schedule
 from unweave.training import loop
+from unweave.training.game import Game
 
-TWINS = ["semi_supervised+factor_vae", "semi_supervised+aae"]  # bare, it is that of beta_vae
-CLASSES = {name: method_named(name) for name in [*catalog.names("unweave.methods"), *TWINS]}
-CLASSES["plain_gan"] = PlainGAN  # of no catalog: a generator without an encoder
-METHODS = list(CLASSES)
 LEARNING = [name for name, kind in CLASSES.items() if kind().players]
 BASELINES = [name for name in METHODS if name not in LEARNING]
 CODING = [name for name, kind in CLASSES.items() if kind.codes_from != "nowhere"]
@@ -30,39 +28,17 @@ ENCODING = [name for name, kind in CLASSES.items() if kind.codes_from == "images
 DECODING = [name for name, kind in CLASSES.items() if kind.decodes]
 SWAPPING = [name for name, kind in CLASSES.items() if kind.swaps]
 CPU = torch.device("cpu")
-STEPS = 3
-NARROW = {
-    "discriminator_width": 32,
-    "width": 8,
-    "layers_at_size": (1, 2, 0),
-    "channels": 16,
-    "first_stage_steps": 2,
-}
-
-
-def small(name: str):
-    """Return the method with a short code and narrow networks of its own, quick to store."""
-    method = CLASSES[name]
-    fields = {field.name for field in dataclasses.fields(method)}
-    return method(latent_dim=4, **{k: v for k, v in NARROW.items() if k in fields})
-
-
-def config_for(name: str, **changes) -> Train:
-    values = {
-        "method": small(name),
-        "data": "toy_xys",
-        "steps": STEPS,
-        "batch_size": 16,
-    }
-    return Train(**(values | changes))
 
 
 def set_up(name: str, toy):
     config = config_for(name, method=small(name).settled(STEPS, toy))
     nets = loop.make_networks(config, toy)
     devices.place(nets, CPU)
-    optimizers = {k: loop.PlayerOptimizer(p, nets) for k, p in config.method.players.items()}
-    return Run(config, toy.summary, nets, step=0, data=toy), optimizers
+    return Run(config, toy.summary, nets, step=0, data=toy), Game(config, toy.summary, nets)
+
+
+def moves(run: Run, toy, step: int):
+    return loop.moves_of_step(run.config, run.nets, toy, CPU, step)
 
 
 def changed(before, after) -> set[str]:
@@ -78,14 +54,7 @@ def columns_for_every_method(count: int) -> dict[str, np.ndarray]:
     return together | {"label": np.where(rows % 3, rows % 4, np.nan)}
 
 
-@pytest.fixture(autouse=True)
-def the_plain_gan_is_known(monkeypatch):
-    """Let run folders that name the plain GAN be read, as those of a plugin are."""
-
-    def find(name: str):
-        return CLASSES[name] if name in CLASSES else method_named(name)
-
-    monkeypatch.setattr("unweave.runs.config.method_named", find)
+pytestmark = pytest.mark.usefixtures("plain_gan_is_known")
 
 
 @pytest.fixture
@@ -95,14 +64,16 @@ def quiet() -> Machine:
 
 @pytest.mark.parametrize("name", LEARNING)
 def test_each_turn_moves_exactly_its_players_networks(name, toy):
-    run, optimizers = set_up(name, toy)
+    run, game = set_up(name, toy)
     players_seen = set()
     for step in range(STEPS):
-        for turn in loop.step_turns(run, toy, CPU, step):
+        for move in moves(run, toy, step):
             before = copy.deepcopy(run.nets)
-            optimizers[turn.player].lower(turn.loss, step)
-            assert changed(before, run.nets) == set(run.config.method.players[turn.player].owns)
-            players_seen.add(turn.player)
+            game.play(move, step)
+            movers = {turn.player for turn in turns_of(move)} or {move.player}
+            owned = {network for player in movers for network in game.players[player].owns}
+            assert changed(before, run.nets) == owned
+            players_seen |= movers
     assert players_seen == set(run.config.method.players)
 
 
@@ -117,13 +88,13 @@ def test_codes_pass_gradients_on_so_that_labels_could_guide_them(name, toy):
 
 @pytest.mark.parametrize("name", LEARNING)
 def test_terms_are_finite_scalars(name, toy):
-    run, optimizers = set_up(name, toy)
+    run, game = set_up(name, toy)
     for step in range(3):
-        for turn in loop.step_turns(run, toy, CPU, step):
-            for term in (turn.loss.total, *turn.loss.terms.values()):
-                assert term.shape == ()
-                assert torch.isfinite(term)
-            optimizers[turn.player].lower(turn.loss, step)
+        for move in moves(run, toy, step):
+            for turn in game.play(move, step):
+                for term in (turn.loss.total, *turn.loss.terms.values()):
+                    assert term.shape == ()
+                    assert torch.isfinite(term)
 
 
 @pytest.mark.parametrize("name", METHODS)
@@ -150,9 +121,9 @@ def test_another_seed_gives_another_record(name, toy, quiet, tmp_path):
 
 
 @pytest.mark.parametrize("name", CODING)
-def test_a_run_loads_back_with_the_codes_of_its_rows(name, toy, quiet, tmp_path):
-    trained = loop.start(config_for(name), toy, tmp_path / "run", quiet)
-    run = load(tmp_path / "run")
+def test_a_run_loads_back_with_the_codes_of_its_rows(name, toy, tiny_run):
+    trained = tiny_run(name)
+    run = load(trained.path)
     codes = run.encode_rows(np.arange(5))
     assert codes.shape == (5, run.latent_dim)
     assert codes.dtype == np.float32
@@ -164,9 +135,9 @@ def test_a_run_loads_back_with_the_codes_of_its_rows(name, toy, quiet, tmp_path)
 
 
 @pytest.mark.parametrize("name", sorted(set(ENCODING) & set(DECODING)))
-def test_a_run_loads_back_and_encodes_as_it_was_trained(name, toy, quiet, tmp_path):
-    trained = loop.start(config_for(name), toy, tmp_path / "run", quiet)
-    run = load(tmp_path / "run")
+def test_a_run_loads_back_and_encodes_as_it_was_trained(name, toy, tiny_run):
+    trained = tiny_run(name)
+    run = load(trained.path)
     images = toy.images(np.arange(5))
     codes = run.encode(images)
     assert codes.shape == (5, run.code.size)
@@ -180,9 +151,9 @@ def test_a_run_loads_back_and_encodes_as_it_was_trained(name, toy, quiet, tmp_pa
 
 
 @pytest.mark.parametrize("name", DECODING)
-def test_a_run_loads_back_and_draws_the_images_it_drew(name, toy, quiet, tmp_path):
-    trained = loop.start(config_for(name), toy, tmp_path / "run", quiet)
-    run = load(tmp_path / "run")
+def test_a_run_loads_back_and_draws_the_images_it_drew(name, toy, tiny_run):
+    trained = tiny_run(name)
+    run = load(trained.path)
     codes = run.prior_codes(5)
     assert codes.shape == (5, run.code.size)
     decoded = run.decode(codes)
@@ -296,6 +267,31 @@ def test_a_method_trains_on_color_images_of_odd_size(name, quiet, tmp_path):
     assert codes.shape == (2, run.latent_dim)
     if name in DECODING:
         assert run.decode(codes).shape == (2, 3, 20, 27)
+
+
+def weights_of(name: str) -> list[str]:
+    """List the settings of a method that weigh a term of its loss."""
+    words = ("beta", "gamma", "alpha", "lambda", "weight", "decay", "capacity")
+    numbers = (Schedule, Schedule | None, float)
+    return [
+        field.name
+        for field in dataclasses.fields(CLASSES[name])
+        if field.type in numbers and any(word in field.name for word in words)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "weight"), [(name, weight) for name in METHODS for weight in weights_of(name)]
+)
+def test_a_negative_weight_is_refused(name, weight):
+    method = CLASSES[name]
+    if method.__name__ == "InfoVAE" and weight == "alpha":
+        return  # it weighs the KL by 1 - alpha: see test_info_vae.py
+    fields = {field.name: field.type for field in dataclasses.fields(method)}
+    values = [-1.0] if fields[weight] is float else [-1.0, "4:-1:10", "-1:4:10"]
+    for value in values:
+        with pytest.raises(ConfigError, match=f"^{weight} must be 0 or more, found -?[0-9.:-]+$"):
+            method(**{weight: value})
 
 
 def test_unknown_method_names_the_nearest():

@@ -102,3 +102,30 @@ def test_the_adversarial_form_passes_the_checks_of_every_method(toy):
 def test_a_match_that_would_push_codes_away_is_refused():
     with pytest.raises(ConfigError, match="must be 1 or more"):
         InfoVAE(alpha=0, lambda_prior=0.5)
+
+
+def test_the_width_of_the_kernel_is_that_of_the_authors_if_wanted():
+    torch.manual_seed(0)
+    z = 0.3 * torch.randn(200, 6)
+
+    def divergence(**settings):
+        torch.manual_seed(1)
+        return InfoVAE(latent_dim=6, **settings).divergence_of(None, z).item()
+
+    torch.manual_seed(1)
+    prior = torch.randn_like(z)
+    assert divergence() == divergence(kernel_width=6.0)
+    assert divergence(kernel_width=36.0) == mmd_rbf(z, prior, 36.0).item() < divergence() / 2
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"lambda_prior": -1, "alpha": 1}, "lambda_prior must be 0 or more, found -1"),
+        ({"alpha": 1.5}, "alpha must be 1 or less"),
+        ({"kernel_width": 0.0}, "kernel_width must be above 0"),
+    ],
+)
+def test_weights_that_would_drive_codes_from_the_prior_are_refused(settings, message):
+    with pytest.raises(ConfigError, match=message):
+        InfoVAE(**settings)

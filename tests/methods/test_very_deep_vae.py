@@ -8,7 +8,7 @@ from unweave.batches import Batch
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods.very_deep_vae import VeryDeepVAE
-from unweave.networks._ladder import ladder_sizes
+from unweave.networks._ladder import BottomUp, ladder_sizes
 from unweave.networks.conv_any import ConvAny
 
 IMAGES = torch.rand(3, 1, 8, 8, generator=torch.Generator().manual_seed(0))
@@ -131,3 +131,16 @@ def test_impossible_ladders_are_refused(wrong, message):
 def test_a_code_cannot_have_more_layers_than_there_are():
     with pytest.raises(ConfigError, match="code_layers 4 is more than the 3 layers"):
         networks(VeryDeepVAE(layers_at_size=(1, 2), **SMALL | {"code_layers": 4}))
+
+
+def test_only_a_learnt_top_sees_where_things_are():
+    # The sum over the map is the same, the place is not; nothing but the top is compared.
+    maps = torch.zeros(2, 8, 4, 4)
+    maps[0, :, 0, 0] = maps[1, :, 3, 2] = 1
+    for learnt in (False, True):
+        torch.manual_seed(0)
+        encoder = BottomUp((1, 8, 8), 8, learnt_top=learnt)
+        encoder.stem, encoder.blocks[0] = torch.nn.Identity(), torch.nn.Identity()
+        top = encoder(maps)[0]
+        assert top.shape == (2, 8, 1, 1)
+        assert torch.allclose(top[0], top[1]) != learnt

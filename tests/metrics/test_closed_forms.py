@@ -7,6 +7,7 @@ import pytest
 from representations import full_grid, posterior, representation
 
 from unweave import metrics
+from unweave.code_prior import PRIORS
 from unweave.errors import ConfigError, DataError
 from unweave.metrics.kl_decomposition import stratified_log_weights
 from unweave.metrics.mig_sampled import axis_alignment
@@ -322,3 +323,23 @@ def test_memory_does_not_grow_with_the_number_of_codes() -> None:
     few = rng.standard_normal((50_000, 2), dtype=np.float32)
     many = rng.standard_normal((50_000, 40), dtype=np.float32)
     assert peak(many) < peak(few) + many.nbytes / 4
+
+
+def test_the_kl_of_posteriors_is_that_to_the_prior_they_were_trained_with() -> None:
+    """Codes that fill a square are nearer to the flat priors, and dead ones are at rest."""
+    rng = np.random.default_rng(0)
+    mean = np.concatenate([rng.uniform(-1.7, 1.7, (3000, 2)), np.zeros((3000, 1))], axis=1)
+    found = {}
+    for name, prior in PRIORS.items():
+        logvar = np.full(mean.shape, -5.0)
+        logvar[:, 2] = prior.resting_logvar
+        details = metrics.kl_decomposition(mean, logvar, prior=name).details
+        found[name] = details["dimension_wise_kl"] - prior.least_kl
+        assert details["kl_per_code"][2] == pytest.approx(prior.least_kl)
+        assert details["active_codes"].tolist() == [True, True, False]
+        parts = ("mutual_information", "total_correlation", "dimension_wise_kl")
+        assert sum(details[part] for part in parts) == pytest.approx(details["sampled_kl"])
+        assert details["sampled_kl"] == pytest.approx(details["kl"], abs=0.1)
+    assert found["gaussian"] > found["flat"] > found["uniform_like"]
+    with pytest.raises(ConfigError, match="prior of kl_decomposition"):
+        metrics.kl_decomposition(mean, logvar, prior="laplace")

@@ -13,6 +13,7 @@ from unweave import catalog
 from unweave.devices import place
 from unweave.errors import ConfigError
 from unweave.networks import Architecture, architecture_for, architecture_named
+from unweave.networks._stages import stages
 from unweave.networks.conv64 import Conv64
 from unweave.networks.conv_any import ConvAny
 from unweave.networks.mlp64 import MLP64
@@ -130,13 +131,13 @@ def test_conv_any_is_conv64_on_images_of_64_pixels():
     ],
 )
 def test_conv_any_goes_down_to_3_to_5_pixels(image_shape, coarsest):
-    stages = ConvAny().stages(image_shape)
-    assert (stages[-1].coarse[1:] if stages else image_shape[1:]) == coarsest
+    found = stages(image_shape)
+    assert (found[-1].coarse[1:] if found else image_shape[1:]) == coarsest
 
 
 def test_conv_any_repeats_the_last_number_of_channels():
-    stages = ConvAny(channels=(3, 5)).stages((1, 64, 64))
-    assert [stage.coarse[0] for stage in stages] == [3, 5, 5, 5]
+    found = stages((1, 64, 64), (3, 5))
+    assert [stage.coarse[0] for stage in found] == [3, 5, 5, 5]
 
 
 @pytest.mark.parametrize("wrong", [{"channels": ()}, {"channels": (8, 0)}, {"hidden": 0}])
@@ -196,3 +197,20 @@ def test_quick64_multiplies_less_than_an_eighth_as_often_as_conv64():
 def test_the_usual_architecture_follows_the_size():
     assert catalog.name_of(architecture_for((1, 64, 64))) == "conv64"
     assert catalog.name_of(architecture_for((3, 64, 60))) == "conv_any"
+    for side, patch in ((32, 1), (92, 1), (96, 4), (128, 4), (256, 4), (130, 1)):
+        assert architecture_for((3, side, side)).patch == patch
+
+
+@pytest.mark.parametrize("shape", [(3, 96, 128), (1, 16, 16)])
+def test_patches_keep_the_size_of_images(shape):
+    architecture = ConvAny(patch=4, channels=(4, 4), hidden=8)
+    images = torch.rand(2, *shape)
+    assert architecture.encoder(shape, 6)(images).shape == (2, 6)
+    assert architecture.decoder(3, shape)(torch.zeros(2, 3)).shape == images.shape
+
+
+def test_patches_that_do_not_fit_are_refused():
+    with pytest.raises(ConfigError, match="patches of 4 pixels do not fit images of 30 × 32"):
+        ConvAny(patch=4).encoder((1, 30, 32), 4)
+    with pytest.raises(ConfigError, match="patch must be 1 or more"):
+        ConvAny(patch=0)

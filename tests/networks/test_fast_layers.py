@@ -1,15 +1,16 @@
 """Layers with kernels of their own compute what the plain layers compute."""
 
 import copy
+from contextlib import nullcontext
 
 import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from torch import Tensor, nn
-from torch.autograd import gradcheck, gradgradcheck
+from torch.autograd import forward_ad, gradcheck, gradgradcheck
 
-from unweave.networks import _layers
+from unweave.networks import _layers, plain_layers
 from unweave.networks._layers import doubling, patching, unpatching
 
 # The layer, and the size of what goes in for a batch of 3.
@@ -195,3 +196,55 @@ def test_autocast_lowers_the_precision_of_the_product(name):
     with torch.autocast("cpu", dtype=torch.bfloat16):
         lowered = layer(images)
     torch.testing.assert_close(lowered.float(), layer(images), rtol=0.03, atol=0.03)
+
+
+def test_plain_layers_are_asked_for_by_their_context():
+    images = torch.randn(1, 1, 4, 4)
+    assert _layers.takes_products(images)
+    with plain_layers():
+        assert not _layers.takes_products(images)
+        with plain_layers():
+            pass
+        assert not _layers.takes_products(images)
+    assert _layers.takes_products(images)
+
+
+def directional(layer: nn.Module, images: Tensor, direction: Tensor) -> Tensor:
+    """Return the derivative of the output along a direction, by two passes back."""
+    images = images.clone().requires_grad_()
+    output = layer(images)
+    weights = torch.ones_like(output, requires_grad=True)
+    (back,) = torch.autograd.grad((output * weights).sum(), images, create_graph=True)
+    (found,) = torch.autograd.grad((back * direction).sum(), weights)
+    return found
+
+
+@pytest.mark.parametrize("name", LAYERS)
+@pytest.mark.parametrize("asked", [True, False])
+def test_functions_of_layers_can_be_transformed(name, asked):
+    """By torch.func as it is, and by anything else of torch within `plain_layers`."""
+    torch.manual_seed(0)
+    build, shape = LAYERS[name]
+    layer = build().double()
+    images, direction = torch.randn(2, *shape, dtype=torch.float64)
+    expected = directional(layer, images, direction)
+    with plain_layers() if asked else nullcontext():
+        output, along = torch.func.jvp(layer, (images,), (direction,))
+        one_by_one = torch.func.vmap(lambda image: layer(image[None])[0])(images)
+        weights = dict(layer.named_parameters())
+
+        def total(weights: dict[str, Tensor], image: Tensor) -> Tensor:
+            return torch.func.functional_call(layer, weights, image[None]).square().sum()
+
+        per_image = torch.func.vmap(torch.func.grad(total), (None, 0))(weights, images)
+        with forward_ad.dual_level():
+            dual = layer(forward_ad.make_dual(images, direction))
+            unpacked = forward_ad.unpack_dual(dual).tangent
+    torch.testing.assert_close(output, layer(images))
+    torch.testing.assert_close(one_by_one, layer(images))
+    torch.testing.assert_close(along, expected)
+    torch.testing.assert_close(unpacked, expected)
+    summed = torch.autograd.grad(layer(images).square().sum(), list(weights.values()))
+    for key, gradient in zip(weights, summed, strict=True):
+        torch.testing.assert_close(per_image[key].sum(0), gradient)
+    assert _layers.takes_products(images), "and afterwards our own kernels again"

@@ -5,12 +5,15 @@ import math
 import pytest
 import torch
 
-from unweave.probability.gaussian import DiagonalGaussian, standard_normal_log_density
+from unweave.code_prior import GAUSSIAN
+from unweave.probability.gaussian import DiagonalGaussian
 from unweave.probability.total_correlation import (
     log_batch_weights,
     pairwise_log_density,
     permute_dimensions,
+    smoothed,
     split_kl,
+    total_correlation,
 )
 
 ESTIMATORS = ("stratified", "weighted")
@@ -26,7 +29,7 @@ def test_the_parts_sum_to_the_sampled_kl(estimator):
     q = random_posteriors(64)
     z = q.sample()
     parts = split_kl(z, q, population=1000, estimator=estimator)
-    sampled = (q.log_density(z) - standard_normal_log_density(z)).sum(1).mean()
+    sampled = (q.log_density(z) - GAUSSIAN.log_density(z)).sum(1).mean()
     assert sum(parts).item() == pytest.approx(sampled.item(), abs=1e-4)
 
 
@@ -92,3 +95,42 @@ def test_permuting_keeps_each_dimension_and_breaks_their_tie():
     torch.testing.assert_close(permuted.sort(0).values, z.sort(0).values)
     correlations = torch.corrcoef(permuted.T)
     assert correlations.fill_diagonal_(0).abs().max() < 0.2
+
+
+def test_total_correlation_alone_is_that_of_the_split():
+    q = random_posteriors(64)
+    z = q.sample()
+    expected = split_kl(z, q, population=1000).total_correlation
+    torch.testing.assert_close(total_correlation(z, q, 1000), expected)
+
+
+def test_a_bank_of_the_whole_data_set_gives_the_total_correlation_itself():
+    """Of codes (a, a + noise) of Gaussian a the total correlation is −½ log(1 − ρ²)."""
+    torch.manual_seed(0)
+    first = torch.randn(4096, 1)
+    mean = torch.cat([first, 0.8 * first + 0.6 * torch.randn(4096, 1)], 1)
+    every = DiagonalGaussian(mean, torch.full_like(mean, 2 * math.log(0.3)))
+    rho = 0.8 / (1 + 0.3**2)
+    few, rest = (
+        DiagonalGaussian(every.mean[part], every.logvar[part])
+        for part in (slice(0, 64), slice(64, None))
+    )
+    drawn = [few.sample() for _ in range(20)]
+    by_bank = torch.stack([total_correlation(z, few, 4096, rest) for z in drawn])
+    alone = torch.stack([total_correlation(z, few, 4096) for z in drawn])
+    truth = -0.5 * math.log(1 - rho**2)
+    assert by_bank.mean().item() == pytest.approx(truth, abs=0.06)
+    assert abs(alone.mean().item() - truth) > 2 * abs(by_bank.mean().item() - truth)
+
+
+def test_smoothing_takes_away_what_the_width_of_posteriors_adds():
+    """Independent codes: the estimate of a batch is nats too low, of smoothed codes near 0."""
+    torch.manual_seed(0)
+    mean = 3.2 * torch.rand(128, 4) - 1.6
+    narrow = DiagonalGaussian(mean, torch.full((128, 4), 2 * math.log(0.1)))
+    raw = total_correlation(narrow.sample(), narrow, 700_000)
+    wide = smoothed(narrow, 0.4)
+    assert raw.item() < -3
+    assert abs(total_correlation(wide.sample(), wide, 700_000).item()) < 0.5
+    torch.testing.assert_close(wide.variance, torch.full((128, 4), 0.1**2 + 0.4**2))
+    assert smoothed(narrow, 0.0) is narrow

@@ -9,12 +9,13 @@ from unweave.cli import _output, main
 from unweave.data import DataOptions
 from unweave.methods import method_named
 from unweave.methods.beta_tcvae import BetaTCVAE
+from unweave.methods.info_gan import InfoGAN
 from unweave.methods.qlae import QLAE
 from unweave.networks.conv64 import Conv64
 from unweave.networks.conv_any import ConvAny
 from unweave.report.command import training_command
 from unweave.runs.config import Train
-from unweave.settings.optimizers import Adam
+from unweave.settings.optimizers import SGD, Adagrad, Adam, RMSProp
 
 METHODS = catalog.names("unweave.methods")
 
@@ -59,8 +60,16 @@ def test_every_method_is_named_with_its_changes(name, parsed):
             precision="bfloat16",
         ),
         Train(method=QLAE(likelihood="gaussian"), data="toy_xys", architecture=Conv64()),
+        Train(
+            method=InfoGAN(
+                optimizer=RMSProp(5e-4, clip_value=1.0, centered=True),
+                discriminator_optimizer=SGD(1e-4, momentum=0.9, nesterov=True),
+            ),
+            data="toy_xys",
+        ),
+        Train(method=InfoGAN(optimizer=Adagrad()), data="toy_xys"),
     ],
-    ids=["recipe", "changed", "default architecture"],
+    ids=["recipe", "changed", "default architecture", "other optimizers", "another optimizer"],
 )
 def test_all_kinds_of_settings_come_back(config, parsed):
     assert parsed(training_command(config)) == config

@@ -79,6 +79,16 @@ def test_a_report_opens_from_disk_whole_and_fits_every_screen(name, page, reques
     assert [url for url in asked if not url.startswith("data:")] == [path.as_uri()]
 
 
+def test_a_dark_page_keeps_its_figures_on_white(of_several, page):
+    page.emulate_media(color_scheme="dark")
+    page.goto(of_several.as_uri())
+    grounds = page.evaluate(
+        """() => ["body", "section", "figure .scroll"].map((place) =>
+            getComputedStyle(document.querySelector(place)).backgroundColor)"""
+    )
+    assert grounds == ["rgb(19, 23, 27)", "rgb(27, 32, 38)", "rgb(255, 255, 255)"]
+
+
 def test_a_report_can_be_read_by_keyboard(of_one, page):
     """What scrolls or folds takes the focus, shows that it has it, and answers to keys."""
     page.set_viewport_size({"width": 390, "height": 844})

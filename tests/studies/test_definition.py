@@ -74,6 +74,49 @@ def test_names_of_runs_are_hashes_of_their_settings():
     assert done.stdout.split() == names
 
 
+def test_optimizers_are_chosen_and_varied_by_name(tmp_path):
+    file = tmp_path / "optimizers.toml"
+    file.write_text(
+        """
+        data = "toy_xys"
+        seeds = 1
+        metrics = ["mig"]
+        settings.method.optimizer.learning_rate = 0.25
+        [[methods]]
+        name = "vae"
+        grid = { optimizer = ["adam", "sgd"] }
+        [[methods]]
+        name = "beta_vae"
+        settings.optimizer = { name = "sgd", momentum = 0.5 }
+        """
+    )
+    found = [run.config.method.optimizer for run in expand(read_study(file)).runs]
+    assert found == [uw.Adam(0.25), uw.SGD(0.25), uw.SGD(0.25, momentum=0.5)]
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        uw.VAE(optimizer=uw.SGD(1e-4)),  # the usual learning rate of Adam, not that of SGD
+        uw.VAE(optimizer=uw.RMSProp()),
+        uw.InfoGAN(optimizer=uw.Adam()),
+        uw.InfoGAN(optimizer=uw.Adam(1e-3, betas=(0.5, 0.999), clip_value=1.0)),
+    ],
+)
+def test_a_method_is_trained_as_it_was_given(method):
+    (run,) = expand(study(methods=[method], seeds=1)).runs
+    assert run.config.method == method
+
+
+def test_a_varied_architecture_keeps_the_settings_that_are_fixed():
+    named = study(
+        settings={"architecture.hidden": 16}, grid={"architecture": ["mlp64", "conv_any"]}
+    )
+    found = [run.config.architecture for run in expand(named).runs]
+    assert {type(architecture).__name__ for architecture in found} == {"MLP64", "ConvAny"}
+    assert all(architecture.hidden == 16 for architecture in found)
+
+
 def test_scores_are_not_part_of_the_name_so_that_studies_share_trainings():
     scored = study(metrics=["mig", "sap"], preset="fast")
     assert [r.run_id for r in expand(scored).runs] == [r.run_id for r in expand(study()).runs]

@@ -13,12 +13,13 @@ import fake_jobs
 import pytest
 from fake_jobs import KEY, FakeJob, events, jobs, work
 
+from unweave.data import put_together, take_apart
 from unweave.errors import ConfigError
 from unweave.studies import read_study
 from unweave.studies.run.ledger import Ledger
 from unweave.studies.run.progress import Progress
 from unweave.studies.run.ray import RayRunner, connect
-from unweave.studies.run.sharing import as_files, put_together, take_apart
+from unweave.studies.run.sharing import as_files
 
 cluster_only = pytest.mark.cluster
 
@@ -125,6 +126,53 @@ def test_a_study_gives_the_same_bits_on_ray_and_here(cluster, tmp_path):
             for root in (there, here)
         }
         assert len(digests) == 1, run.run_id
+
+
+@cluster_only
+def test_plugins_reach_the_workers_of_a_cluster(cluster, tmp_path, monkeypatch):
+    from plugin_sources import DATA, METHOD, METRIC, NETWORK, write
+    from unweave import catalog
+    from unweave.studies import Study
+
+    monkeypatch.setattr(catalog.plugins, "_given", {})
+    given = {"mine": METHOD, "row_count": METRIC, "stripes": DATA, "narrow": NETWORK}
+    for name, content in given.items():
+        file = write(tmp_path, f"{name}.py", content)
+        catalog.add_plugin(file)
+        file.unlink()  # a node that does not see the disk of this one has no such file
+    study = Study(
+        name="strange",
+        data="stripes",
+        methods=[{"name": "scaled_vae", "settings": {"latent_dim": 3}}],
+        seeds=2,
+        settings={"architecture": "narrow"},
+        metrics=["row_count"],
+        preset="fast",
+        budget={"steps": 2, "batch_size": 8, "evaluations": 1},
+    )
+    outcome = study.run(
+        tmp_path / "runs",
+        runner=lambda plan: RayRunner(cluster.address, data=plan.data),
+        quiet=True,
+    )
+    assert outcome.failures() == []
+    assert [row["row_count"] for row in study.table(tmp_path / "runs").rows] == [64, 64]
+
+
+@cluster_only
+def test_a_worker_without_an_installed_plugin_says_how_to_get_it(cluster, tmp_path, monkeypatch):
+    from plugin_sources import METHOD, install, write
+    from unweave.studies import Study
+
+    site = tmp_path / "site"
+    write(site, "stranger_methods.py", METHOD)
+    install(site, "stranger-1", "0.3", {"methods": {"twofold": "stranger_methods:ScaledVAE"}})
+    monkeypatch.syspath_prepend(site)  # of this process alone
+    study = Study(name="strange", data="toy_xys", methods=["twofold"], seeds=1, budget={"steps": 2})
+    outcome = study.run(tmp_path / "runs", runner=lambda plan: RayRunner(cluster.address))
+    ((_, message),) = outcome.failures()
+    assert "needs the method 'twofold' of stranger-1 0.3" in message
+    assert "pip install stranger-1==0.3" in message
 
 
 @cluster_only

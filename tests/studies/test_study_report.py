@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from read_pages import Page
 from unweave.cli import main
 from unweave.studies.report import plots
 from unweave.studies.report.table import StudyTable
@@ -52,7 +53,10 @@ def test_the_page_holds_everything_and_asks_for_nothing(studied):
     file, root = studied
     assert main(["study", "report", str(file), "--out", str(root)]) == 0
     text = (root / "studies" / "two" / "report.html").read_text()
+    page = Page(text)
     assert not re.search(r"""(src|href)=["'](?!data:)""", text)
+    assert all(image["alt"] for image in page.all("img"))
+    assert sum(image["src"].startswith("data:image/svg") for image in page.all("img")) >= 6
     assert "Does it &lt;work&gt; &amp; hold?" in text
     for words in (
         "Medians by arm",
@@ -70,6 +74,15 @@ def test_the_page_holds_everything_and_asks_for_nothing(studied):
         "1,800 runs",
     ):
         assert words in text, words
+
+
+def test_the_page_fits_every_screen(studied, page):
+    file, root = studied
+    assert main(["study", "report", str(file), "--out", str(root), "--no-selection"]) == 0
+    page.goto((root / "studies" / "two" / "report.html").as_uri())
+    for width in (1440, 390):
+        page.set_viewport_size({"width": width, "height": 844})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
 
 
 def test_markdown_has_its_pictures_beside_it(studied, tmp_path):

@@ -17,7 +17,7 @@ from unweave.methods.m2 import M2
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run, load
-from unweave.runs.wrapped import wrap
+from unweave.runs.wrapped import WrappedModel, wrap
 from unweave.training import loop
 from unweave.views.responses import position_pair
 
@@ -208,12 +208,25 @@ def test_turned_axes_and_copies_are_warned_of(toy):
     assert [w.latents for w in views.warnings(twice).of_kind("correlated")] == [[0, 1]]
 
 
+def test_independent_codes_of_many_equal_values_do_not_move_together(toy):
+    """Two switches that are rarely on: ranked by position, their ties would seem to agree."""
+    switches = np.random.default_rng(0).random((len(toy), 2)) < 0.1
+
+    def encode(images: np.ndarray) -> np.ndarray:
+        rows = toy.rows_of(known_models.read_factors(images).astype(int))
+        return switches[rows].astype(np.float32)
+
+    assert abs(np.corrcoef(switches.T)[0, 1]) < 0.05
+    assert not views.warnings(wrap(encode, toy)).of_kind("correlated")
+
+
 def test_a_kl_at_its_limit_is_warned_of(toy, separated, codes, monkeypatch):
     total = float(codes.kl().sum())
-    monkeypatch.setattr(separated, "kl_limit", total * 1.02)
+    monkeypatch.setattr(WrappedModel, "kl_limit", total * 1.02)
     assert "limit" in views.warnings(separated, codes).of_kind("kl_limit")[0].message
-    monkeypatch.setattr(separated, "kl_limit", total * 2)
+    monkeypatch.setattr(WrappedModel, "kl_limit", total * 2)
     assert not views.warnings(separated, codes).of_kind("kl_limit")
+    monkeypatch.undo()
     sharp = known_models.separated(
         toy,
         posterior=lambda images: (known_models.standard(images), np.full((len(images), 4), -20)),

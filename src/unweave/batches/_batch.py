@@ -1,7 +1,7 @@
 """What one step of training sees: a function of the data, a size and a generator.
 
-A method says which kind it needs; the loop only calls `draw`. A new kind of
-supervision is a new class here, never a new loop.
+A method says which kind it needs; the loop asks it for the kind of the step (`at`) and
+calls `draw`. A new kind of supervision is a new class here, never a new loop.
 """
 
 from abc import ABC, abstractmethod
@@ -15,7 +15,7 @@ import torch
 from numpy.random import Generator
 from torch import Tensor
 
-from unweave.data import Factor, FactorImages
+from unweave.data import Factor, FactorImages, draw_by_weights, draw_evenly
 from unweave.errors import DataError
 
 B = TypeVar("B", bound="Batch")
@@ -55,6 +55,10 @@ class Supervision(ABC):
         """Return the factor or column that is told of images as their class, if one is."""
         return ""
 
+    def at(self, step: int) -> "Supervision":
+        """Return the kind of batch that a step sees; by default it is the same at all steps."""
+        return self
+
     @abstractmethod
     def draw(self, data: FactorImages, size: int, rng: Generator) -> Batch:
         """Draw the batch of one step."""
@@ -62,17 +66,37 @@ class Supervision(ABC):
 
 def draw_images(data: FactorImages, size: int, rng: Generator) -> Tensor:
     """Draw images without repetition inside the batch, as far as the set reaches."""
-    rows = draw_rows(len(data), size, rng)
+    rows = draw_rows(data, size, rng)
     return torch.from_numpy(np.ascontiguousarray(data.images(rows, rng)))
 
 
-def draw_rows(population: int, size: int, rng: Generator) -> np.ndarray:
-    """Draw rows without replacement; estimators over a batch are unbiased only then."""
-    if size >= population:
-        whole, rest = divmod(size, population)
-        parts = [rng.permutation(population) for _ in range(whole)]
-        return np.concatenate([*parts, rng.permutation(population)[:rest]])
-    return rng.choice(population, size=size, replace=False, shuffle=True)
+def draw_rows(
+    population: int | FactorImages,
+    size: int,
+    rng: Generator,
+    reached: np.ndarray | None = None,
+) -> np.ndarray:
+    """Draw rows of the data, or out of so many things whose running sum of weights is `reached`.
+
+    Without weights no row is drawn twice; estimators over a batch are unbiased only then.
+    """
+    if isinstance(population, FactorImages):
+        return population.draw_rows(size, rng)
+    if reached is not None:
+        return draw_by_weights(reached, size, rng)
+    return draw_evenly(population, size, rng)
+
+
+def reached_by(data: FactorImages, rows: np.ndarray) -> np.ndarray | None:
+    """Return the running sum of the weights of rows, or of (thing, row) with their means.
+
+    None where all rows are drawn alike.
+    """
+    if data.weights is None:
+        return None
+    weights = data.weights[rows]
+    reached: np.ndarray = (weights if weights.ndim == 1 else weights.mean(axis=1)).cumsum()
+    return reached
 
 
 def tensor_of(data: FactorImages, rows: np.ndarray, rng: Generator) -> Tensor:

@@ -1,11 +1,12 @@
 """Which rows belong together: those with the same value, those that follow in time."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
 
-from unweave.batches._batch import lacks
+from unweave.batches._batch import lacks, reached_by
 from unweave.data import FactorImages
 
 CLIP_EXAMPLE = (
@@ -25,12 +26,39 @@ class RowGroups:
     """(group,): how many rows it has."""
     values: np.ndarray
     """(group,): the value its rows share."""
+    reached: np.ndarray | None = None
+    """(row,): the running sum of the weights of `order`, unless all are drawn alike."""
+
+    @property
+    def reached_by_groups(self) -> np.ndarray | None:
+        """Return the running sum of the weights of the groups."""
+        if self.reached is None:
+            return None
+        before = np.concatenate([[0.0], self.reached])
+        weights: np.ndarray = before[self.starts + self.counts] - before[self.starts]
+        return weights.cumsum()
 
     def __len__(self) -> int:
         return len(self.starts)
 
+    def only(self, chosen: np.ndarray) -> "RowGroups":
+        """Return the groups for which it is true."""
+        groups = self.starts[chosen], self.counts[chosen], self.values[chosen]
+        return RowGroups(self.order, *groups, reached=self.reached)
+
+    def draw_distinct(self, count: int, rng: Generator) -> np.ndarray:
+        """Draw so many groups, none twice; of those that are drawn at all there may be fewer."""
+        reached = self.reached_by_groups
+        if reached is None:
+            return rng.choice(len(self), size=count, replace=False)
+        weights = np.diff(reached, prepend=0.0) / reached[-1]
+        most = min(count, int((weights > 0).sum()))
+        return rng.choice(len(self), size=most, replace=False, p=weights)
+
     def draw(self, groups: np.ndarray, size: int, rng: Generator) -> np.ndarray:
         """Draw rows (group, size) of each group, without repetition as far as it reaches."""
+        if self.reached is not None:
+            return self._draw_by_weights(groups, size, rng)
         drawn = np.empty((len(groups), size), dtype=np.int64)
         for line, group in enumerate(groups):
             count = self.counts[group]
@@ -41,15 +69,39 @@ class RowGroups:
             drawn[line] = self.order[self.starts[group] + picked]
         return drawn
 
+    def _draw_by_weights(self, groups: np.ndarray, size: int, rng: Generator) -> np.ndarray:
+        assert self.reached is not None
+        before = np.concatenate([[0.0], self.reached])
+        low, high = before[self.starts[groups]], before[self.starts[groups] + self.counts[groups]]
+        share = rng.random((len(groups), size))
+        places = np.searchsorted(
+            self.reached, low[:, None] + share * (high - low)[:, None], "right"
+        )
+        last = (self.starts + self.counts)[groups, None] - 1
+        return self.order[places.clip(self.starts[groups, None], last)]
+
 
 def rows_by_value(data: FactorImages, name: str, least: int = 1) -> RowGroups:
     """Group rows by the value of a factor or column; gaps and smaller groups are left out."""
-    values = data.column(name)
+    groups = grouped(data, data.column(name))
+    return groups.only(groups.counts >= least)
+
+
+def grouped(data: FactorImages, values: np.ndarray) -> RowGroups:
+    """Group rows by their value, leaving out gaps, which are below 0."""
     known = np.flatnonzero(values >= 0)
     order = known[np.argsort(values[known], kind="stable")]
     found, starts, counts = np.unique(values[order], return_index=True, return_counts=True)
-    large = counts >= least
-    return RowGroups(order, starts[large], counts[large], found[large])
+    return RowGroups(order, starts, counts, found, reached=reached_by(data, order))
+
+
+def combinations(data: FactorImages, names: Sequence[str]) -> np.ndarray:
+    """Return a number for each row, the same for rows that share the values of all factors."""
+    found = np.zeros(len(data), dtype=np.int64)
+    for name in names:  # numbered anew each time, so that they never outgrow 64 bits
+        both = found * data.summary.column_sizes[name] + data.column(name)
+        found = np.unique(both, return_inverse=True)[1]
+    return found
 
 
 def neighbours_in_time(data: FactorImages, frames: int) -> np.ndarray:

@@ -10,7 +10,15 @@ from numpy.random import Generator
 from torch import Tensor
 
 from unweave import catalog
-from unweave.batches._batch import Batch, Supervision, draw_rows, lacks, remembered, tensor_of
+from unweave.batches._batch import (
+    Batch,
+    Supervision,
+    draw_rows,
+    lacks,
+    reached_by,
+    remembered,
+    tensor_of,
+)
 from unweave.batches.labels import missing
 from unweave.data import FactorImages
 
@@ -79,7 +87,8 @@ class Auxiliary(Supervision):
 
     def draw(self, data: FactorImages, size: int, rng: Generator) -> AuxiliaryBatch:
         known = self.known_rows(data)
-        rows = known[draw_rows(len(known), size, rng)]
+        reached = remembered(data, ("known weights", self), lambda: reached_by(data, known))
+        rows = known[draw_rows(len(known), size, rng, reached)]
         u = torch.from_numpy(self.values(data, rows))
         return AuxiliaryBatch(tensor_of(data, rows, rng), len(data), auxiliary=u)
 

@@ -18,12 +18,14 @@ from unweave.batches._batch import (
     discrete_factors,
     draw_rows,
     lacks,
+    reached_by,
     remembered,
     tensor_of,
 )
 from unweave.batches._rows import CLIP_EXAMPLE, neighbours_in_time
 from unweave.batches.groups import shared_column
 from unweave.data import FactorImages
+from unweave.errors import ConfigError
 
 
 @dataclass(frozen=True)
@@ -43,6 +45,15 @@ class Clips(Supervision):
     """Images of a clip."""
     fixed: str = ""
     """Factor that stays when clips are drawn from factors; "" takes what groups would share."""
+    span: int = 0
+    """Successive images among which the frames are drawn, still in order; 0 for no gaps."""
+
+    def __post_init__(self) -> None:
+        if self.frames < 1 or (self.span and self.span < self.frames):
+            raise ConfigError(
+                f"a clip needs 1 frame or more and a span of 0 or of as many, found "
+                f"{self.frames} frames in a span of {self.span}"
+            )
 
     def check(self, data: FactorImages) -> None:
         self.draw_clip_rows(data, 1, np.random.default_rng(0))
@@ -56,23 +67,28 @@ class Clips(Supervision):
 
     def draw_clip_rows(self, data: FactorImages, count: int, rng: Generator) -> np.ndarray:
         """Draw rows (clip, frame)."""
+        span = self.span or self.frames
         if "clip" in data.columns or "time" in data.columns:
-            windows = remembered(
-                data, ("frames", self.frames), lambda: neighbours_in_time(data, self.frames)
-            )
-            return windows[draw_rows(len(windows), count, rng)]
-        return self._walks(data, count, rng)
+            windows = remembered(data, ("frames", span), lambda: neighbours_in_time(data, span))
+            reached = remembered(data, ("frame weights", span), lambda: reached_by(data, windows))
+            rows = windows[draw_rows(len(windows), count, rng, reached)]
+        else:
+            rows = self._walks(data, count, span, rng)
+        if span == self.frames:
+            return rows
+        kept = np.sort(rng.random(rows.shape).argsort(axis=1)[:, : self.frames], axis=1)
+        return np.take_along_axis(rows, kept, axis=1)
 
-    def _walks(self, data: FactorImages, count: int, rng: Generator) -> np.ndarray:
+    def _walks(self, data: FactorImages, count: int, frames: int, rng: Generator) -> np.ndarray:
         factors = discrete_factors(data, "clips", CLIP_EXAMPLE)
         fixed = shared_column(data, self.fixed)
         moving = np.array([f.name != fixed and not f.categorical and f.size > 1 for f in factors])
         if not moving.any():
             raise lacks(data, f"has no ordered factor besides {fixed!r} that moves", CLIP_EXAMPLE)
         last = np.array(data.factor_sizes) - 1
-        rows = np.empty((count, self.frames), dtype=np.int64)
-        rows[:, 0] = draw_rows(len(data), count, rng)
-        for frame in range(1, self.frames):
+        rows = np.empty((count, frames), dtype=np.int64)
+        rows[:, 0] = draw_rows(data, count, rng)
+        for frame in range(1, frames):
             here = data.factors(rows[:, frame - 1])
             there = np.where(moving, here + rng.integers(-1, 2, size=here.shape), here)
             there = np.where(there < 0, 1, np.where(there > last, last - 1, there))

@@ -1,6 +1,6 @@
 """Groups of images that share something: a class, an identity, any factor or column."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -13,6 +13,7 @@ from unweave.batches._rows import RowGroups, rows_by_value
 from unweave.data import FactorImages
 
 EXAMPLE = "file,group\nanna_1.png,anna   (images with the same group share their content)"
+TURNS_EXAMPLE = "file,shape,color\n001.png,star,red   (several images have each value)"
 COLUMNS = ("group", "label")
 """What rows are grouped by if nothing is named and there is such a column."""
 
@@ -38,9 +39,13 @@ class Groups(Supervision):
     """Images of a group."""
     vary_size: bool = False
     """Whether each step draws the size of its groups, from 1 to `size`."""
+    distinct: bool = False
+    """Whether no two groups of a batch share a value; a batch may then be smaller."""
 
     def check(self, data: FactorImages) -> None:
-        self._groups(data)
+        if len(self._groups(data)) < 2 and self.distinct:
+            name = self.class_column(data)
+            raise lacks(data, f"has two images of one value of {name!r} only", EXAMPLE)
 
     def class_column(self, data: FactorImages) -> str:
         return shared_column(data, self.column)
@@ -49,7 +54,11 @@ class Groups(Supervision):
         """Draw as many whole groups as there is room for, at least one."""
         groups = self._groups(data)
         members = int(rng.integers(1, self.size + 1)) if self.vary_size else self.size
-        chosen = draw_rows(len(groups), max(size // members, 1), rng)
+        count = max(size // members, 1)
+        if self.distinct:
+            chosen = groups.draw_distinct(min(count, len(groups)), rng)
+        else:
+            chosen = draw_rows(len(groups), count, rng, groups.reached_by_groups)
         rows = groups.draw(chosen, members, rng).reshape(-1)
         return GroupBatch(
             tensor_of(data, rows, rng),
@@ -65,6 +74,49 @@ class Groups(Supervision):
         if len(groups) == 0:
             raise lacks(data, f"has no two images with the same {name!r}", EXAMPLE)
         return groups
+
+
+@dataclass(frozen=True)
+class FactorGroupBatch(GroupBatch):
+    """Groups of images that share the value of the factor whose turn it is."""
+
+    factor: int
+    """Which of the factors it is, counted as `GroupsInTurn.names` has them."""
+
+
+@dataclass(frozen=True)
+class GroupsInTurn(Supervision):
+    """Groups of images that share a factor's value; each step has the next factor."""
+
+    columns: tuple[str, ...] = ()
+    """Factors or columns that take turns; by default every factor with a list of values."""
+    size: int = 5
+    """Images of a group. No two groups of a batch share a value."""
+    turn: int = 0
+    """Whose turn it is, counted on without end."""
+
+    def names(self, data: FactorImages) -> tuple[str, ...]:
+        """Return the factors that take turns."""
+        return self.columns or tuple(f.name for f in data.factor_list if f.size > 1)
+
+    def check(self, data: FactorImages) -> None:
+        names = self.names(data)
+        if not names:
+            raise lacks(data, "has no factors that could take turns", TURNS_EXAMPLE)
+        for name in names:
+            self._groups_of(name).check(data)
+
+    def at(self, step: int) -> "GroupsInTurn":
+        return replace(self, turn=step)
+
+    def draw(self, data: FactorImages, size: int, rng: Generator) -> FactorGroupBatch:
+        names = self.names(data)
+        factor = self.turn % len(names)
+        batch = self._groups_of(names[factor]).draw(data, size, rng)
+        return FactorGroupBatch(**vars(batch), factor=factor)
+
+    def _groups_of(self, name: str) -> Groups:
+        return Groups(name, self.size, distinct=True)
 
 
 def shared_column(data: FactorImages, name: str = "") -> str:

@@ -41,7 +41,7 @@ class Indexed(Supervision):
         return shared_column(data, self.column)
 
     def draw(self, data: FactorImages, size: int, rng: Generator) -> IndexedBatch:
-        rows = draw_rows(len(data), size, rng)
+        rows = draw_rows(data, size, rng)
         classes = data.column(self.class_column(data), rows)
         return IndexedBatch(
             tensor_of(data, rows, rng),

@@ -127,9 +127,15 @@ class FewLabels(Supervision):
             if not known:
                 raise lacks(data, f"has no image with a value of {name!r}", EXAMPLE)
 
+    def at(self, step: int) -> "FewLabels":
+        unlabelled = self.unlabelled.at(step)
+        return self if unlabelled is self.unlabelled else replace(self, unlabelled=unlabelled)
+
     def table(self, data: FactorImages) -> LabelTable:
         """Return which rows have labels, and the labels as the method is told them."""
-        return remembered(data, self, lambda: self._table(data))
+        # The other images of a step may be drawn otherwise at each step; labels stay.
+        key = replace(self, unlabelled=Unsupervised())
+        return remembered(data, key, lambda: self._table(data))
 
     def draw(self, data: FactorImages, size: int, rng: Generator) -> LabelledBatch:
         """Draw the other images first, so that these do not depend on the labels."""
@@ -170,7 +176,14 @@ class FewLabels(Supervision):
                 f"labels of {self.count:,} images are asked for, and {data.name} has "
                 f"{len(data):,} to train on"
             )
-        return np.sort(rng.choice(len(data), size=self.count, replace=False))
+        # Labels are of what is seen: of correlated data they follow the correlation.
+        if data.weights is not None and np.count_nonzero(data.weights) < self.count:
+            raise DataError(
+                f"labels of {self.count:,} images are asked for, and the correlation leaves "
+                f"{np.count_nonzero(data.weights):,}; make it wider"
+            )
+        chosen = rng.choice(len(data), size=self.count, replace=False, p=data.weights)
+        return np.sort(chosen)
 
     def _told(self, values: np.ndarray, size: int, told_size: int, rng: Generator) -> np.ndarray:
         """Return values of one label as the method is told them."""

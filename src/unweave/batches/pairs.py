@@ -4,7 +4,8 @@ Where the pairs come from, the first that the data has:
 
 - a column `pair`: two images with the same id are a pair;
 - columns `clip` and `time`: neighbours in time are a pair;
-- factors, each with a list of values: the kind of pair says how they change.
+- factors, each with a list of values: the kind of pair says how they change. Of correlated
+  data the first image follows the correlation; what changes is chosen as without it.
 """
 
 from abc import abstractmethod
@@ -21,6 +22,7 @@ from unweave.batches._batch import (
     discrete_factors,
     draw_rows,
     lacks,
+    reached_by,
     remembered,
     tensor_of,
 )
@@ -84,7 +86,7 @@ class PairsOfImages(Supervision):
         self, data: FactorImages, count: int, rng: Generator
     ) -> tuple[np.ndarray, np.ndarray]:
         discrete_factors(data, "pairs", EXAMPLE)
-        first = draw_rows(len(data), count, rng)
+        first = draw_rows(data, count, rng)
         second = np.full(count, -1, dtype=np.int64)
         for _ in range(ROUNDS):
             open_pairs = np.flatnonzero(second < 0)
@@ -94,7 +96,10 @@ class PairsOfImages(Supervision):
             second[open_pairs] = data.find_rows(wanted, rng)
             # An image without any partner would be tried forever.
             alone = open_pairs[second[open_pairs] < 0]
-            first[alone] = data.sample_rows(len(alone), rng)
+            if data.weights is None:
+                first[alone] = data.sample_rows(len(alone), rng)
+            else:
+                first[alone] = draw_rows(data, len(alone), rng)
         raise DataError(
             f"{data.name} holds too few combinations of factors to find pairs that differ as "
             f"asked; add images, or say in a column `pair` which belong together"
@@ -183,7 +188,8 @@ def _rows_of_ids(data: FactorImages, count: int, rng: Generator) -> tuple[np.nda
     groups: RowGroups = remembered(data, "pair", lambda: rows_by_value(data, "pair", least=2))
     if len(groups) == 0:
         raise lacks(data, "has no two images with the same id in its column 'pair'", EXAMPLE)
-    rows = groups.draw(draw_rows(len(groups), count, rng), 2, rng)
+    chosen = draw_rows(len(groups), count, rng, groups.reached_by_groups)
+    rows = groups.draw(chosen, 2, rng)
     return rows[:, 0], rows[:, 1]
 
 
@@ -191,5 +197,6 @@ def _rows_of_neighbours(
     data: FactorImages, count: int, rng: Generator
 ) -> tuple[np.ndarray, np.ndarray]:
     windows = remembered(data, ("frames", 2), lambda: neighbours_in_time(data, 2))
-    rows = windows[draw_rows(len(windows), count, rng)]
+    reached = remembered(data, ("frame weights", 2), lambda: reached_by(data, windows))
+    rows = windows[draw_rows(len(windows), count, rng, reached)]
     return rows[:, 0], rows[:, 1]

@@ -2,7 +2,9 @@
 
 import importlib
 import sys
+import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from unweave import catalog
 from unweave.errors import Stopped, UnweaveError
@@ -11,6 +13,7 @@ VERBS = {
     "demo": "Render dSprites, train, score and draw the default model: the tour in minutes.",
     "train": "Train a method on data: unweave train beta_vae --data dsprites",
     "resume": "Continue a run that was stopped, or train it further.",
+    "silence": "Silence the latents of a run that carry nothing, or take that back.",
     "evaluate": "Score a run, a table of codes, or any Python function that encodes images.",
     "study": "Run many trainings from one file: unweave study run FILE; then table, report.",
     "figures": "Draw a run: traversals, curves, heat maps, responses of latents to factors.",
@@ -25,6 +28,9 @@ USAGE = """unweave: learn, measure and look at disentangled representations of i
 usage: unweave VERB ...   (unweave VERB --help says more)
 
 {verbs}
+
+Every verb takes --plugin FILE.py: it runs the file, and knows the methods, metrics, data sets
+and architectures in it. Plugins that are installed are known by themselves.
 """
 
 
@@ -32,7 +38,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb; return the exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     try:
-        return _dispatch(words)
+        with warnings.catch_warnings():
+            _say_warnings_of_plugins_in_a_line()
+            return _dispatch(words)
     except Stopped as stop:
         print(f"\n{stop}", file=sys.stderr)
         return 130
@@ -48,6 +56,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 141
 
 
+def _say_warnings_of_plugins_in_a_line() -> None:
+    usual = warnings.showwarning
+
+    def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+        if issubclass(category, catalog.PluginWarning):
+            print(f"warning: {message}", file=sys.stderr)
+        else:
+            usual(message, category, *place, **more)
+
+    warnings.showwarning = show
+
+
 def _dispatch(words: list[str]) -> int:
     if not words or words[0] in ("-h", "--help", "help"):
         width = max(map(len, VERBS))
@@ -60,6 +80,10 @@ def _dispatch(words: list[str]) -> int:
         return 0
     verb, rest = words[0], words[1:]
     catalog.check_name(verb, VERBS, "verb")
+    if any(word.partition("=")[0] == "--plugin" for word in rest):
+        from unweave.cli._parse import add_plugins
+
+        add_plugins(rest)
     module = importlib.import_module(f"unweave.cli._{verb}")
     code: int = module.run(rest)
     return code

@@ -1,4 +1,4 @@
-"""unweave data NAME [--show]"""
+"""unweave data NAME [--show] [--where]"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ import tyro
 
 from unweave.cli import _output
 from unweave.cli._parse import parse
-from unweave.data import DataOptions, load_data
+from unweave.data import DataOptions, known_places, load_data
 
 
 @dataclass(frozen=True)
@@ -17,6 +17,8 @@ class Flags:
     """Name of a data set, NAME:PATH of an original file, a folder of images, or an array file."""
     show: bool = False
     """Write a picture of samples and of each factor's traversal."""
+    where: bool = False
+    """Say where the original files are known to be, instead of opening the set."""
     out: str | None = None
     """Where the picture goes; by default NAME.png in this folder."""
     seed: int = 0
@@ -26,6 +28,8 @@ class Flags:
 
 def run(words: list[str]) -> int:
     flags = parse(Flags, words, "data", "Describe a data set.")
+    if flags.where:
+        return _say_where(flags.source.partition(":")[0])
     data = load_data(flags.source, flags.options)
     channels, height, width = data.image_shape
     _output.say(f"{data.name}: {len(data):,} images, {channels} × {height} × {width}")
@@ -35,6 +39,8 @@ def run(words: list[str]) -> int:
         if factor.labels and len(factor.labels) <= 12:
             labels = ": " + ", ".join(factor.labels)
         _output.say(f"  {factor.name}: {size}{labels}")
+    if data.note:
+        _output.say(f"  {data.note}")
     if not data.factor_list:
         _output.say("  no factors: metrics that need them cannot be computed")
     if flags.show:
@@ -43,4 +49,13 @@ def run(words: list[str]) -> int:
         path = Path(flags.out or f"{data.name}.png")
         data_overview(data, flags.seed).save(path)
         _output.say(f"picture: {path}")
+    return 0
+
+
+def _say_where(name: str) -> int:
+    places = known_places(name)
+    _output.say(f"{name}: known to us from public code and data cards, untested")
+    for place in places:
+        _output.say(f"  {place.address}" + (f"  MD5 {place.md5}" if place.md5 else ""))
+    _output.say(f"then: unweave data {name}:/path/to/what/you/have")
     return 0

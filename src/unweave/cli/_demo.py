@@ -13,7 +13,7 @@ from unweave.runs.config import Machine
 
 DESCRIPTION = """Render dSprites on this machine, train the default model, score it, draw pictures.
 
-Takes a few minutes on two cores. Called again, it shows the finished run or goes on with an
+Takes about two minutes on two cores. Called again, it shows the finished run or goes on with an
 interrupted one."""
 
 

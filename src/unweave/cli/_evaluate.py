@@ -31,8 +31,6 @@ class Flags:
     """Folder of a run."""
     codes: str | None = None
     """Table of codes, one row per image: .npy, .npz, .csv or .parquet."""
-    factors: str | None = None
-    """Table of factors, one row per image; with images of your own, their factors."""
     logvar: str | None = None
     """Table of log-variances, if the codes are means of a Gaussian encoder."""
     model: str | None = None
@@ -57,9 +55,12 @@ class Flags:
     """Where scores defined by drawing images (β-VAE, FactorVAE, R-FactorVAE, flatness, factored
     components, unfairness) take them from, for a model or a run: the encoded rows, or the full
     grid as in their papers (slower)."""
+    part: Literal["all", "train", "held_out", "correlated", "inverse"] = "all"
+    """Part of the data that is scored, where it was split (train, held_out) or correlated
+    (correlated, inverse; all is uncorrelated)."""
     out: str | None = None
     """Where scores.json goes; by default the run's folder, else this one."""
-    options: Annotated[DataOptions, tyro.conf.arg(name="images")] = DataOptions()
+    options: Annotated[DataOptions, tyro.conf.arg(name="")] = DataOptions()
 
 
 def run(words: list[str]) -> int:
@@ -80,13 +81,13 @@ def run(words: list[str]) -> int:
     }
     if flags.run is not None:
         folder = Path(flags.out) if flags.out else Path(flags.run)
-        scores = workflows.evaluate(flags.run, sampler=flags.sampler, **how)
+        scores = _of_run(flags, how)
     elif flags.codes is not None:
         folder = Path(flags.out or ".")
         if flags.continuous is not None:
             how["continuous"] = [name.strip() for name in flags.continuous.split(",")]
         scores = workflows.evaluate_tables(
-            flags.codes, flags.factors, flags.logvar, missing=flags.missing, **how
+            flags.codes, flags.options.factors, flags.logvar, missing=flags.missing, **how
         )
     else:
         assert flags.model is not None
@@ -94,13 +95,14 @@ def run(words: list[str]) -> int:
         encode = find_function(flags.model)
         if flags.data is None:
             raise ConfigError("which images does the model encode? Add --data DATA")
-        data = load_data(flags.data, flags.options)
+        data = load_data(flags.data, flags.options).part(flags.part)
         scores = workflows.evaluate_model(encode, data, sampler=flags.sampler, **how)
     content = workflows.scores_to_json(scores)
     stays_apart = flags.run is None or flags.out is not None
-    # A file of its own, so that a quick look never takes the place of full scores.
-    name = "scores.fast.json" if flags.preset == "fast" and stays_apart else "scores.json"
-    path = folder if folder.suffix == ".json" else folder / name
+    # Files of their own, so that a part or a quick look never takes the place of full scores.
+    part = "" if flags.part == "all" else f".{flags.part}"
+    fast = ".fast" if flags.preset == "fast" and stays_apart else ""
+    path = folder if folder.suffix == ".json" else folder / f"scores{part}{fast}.json"
     if stays_apart:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, json.dumps(content, indent=1) + "\n")
@@ -109,6 +111,17 @@ def run(words: list[str]) -> int:
         _output.say(f"{path} keeps its full scores of {', '.join(scores.kept)}")
     _output.say(f"scores: {path}")
     return 0
+
+
+def _of_run(flags: Flags, how: dict[str, Any]) -> Any:
+    from unweave import workflows
+
+    assert flags.run is not None
+    if flags.part == "all":
+        return workflows.evaluate(flags.run, sampler=flags.sampler, **how)
+    if flags.sampler == "paper":
+        raise ConfigError("the papers draw from the full grid; leave --part or --sampler out")
+    return workflows.evaluate_part(flags.run, flags.part, **how)
 
 
 def protocols(text: str | None) -> str | dict[str, str] | None:

@@ -42,8 +42,9 @@ class Flags:
     ranges: Ranges = "fixed"
     """Where traversals run: fixed (-reach to +reach), around (the start by reach), or between
     quantiles of the prior or of the posterior (the codes of the data)."""
-    reach: float = 2.0
-    """How far fixed ranges go, in deviations of the prior."""
+    reach: float | None = None
+    """How far fixed ranges go, in deviations of the prior; by default as far as 95 % of it,
+    which is 2 for a Gaussian."""
     steps: int = 11
     """Columns of traversals."""
     row: int | None = None
@@ -52,7 +53,7 @@ class Flags:
     """Which images are shown."""
     out: str | None = None
     """Where the figures go; by default the run's figures/ folder, or figures/ here."""
-    options: Annotated[DataOptions, tyro.conf.arg(name="images")] = DataOptions()
+    options: Annotated[DataOptions, tyro.conf.arg(name="")] = DataOptions()
 
 
 def run(words: list[str]) -> int:

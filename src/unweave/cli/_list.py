@@ -6,7 +6,8 @@ from rich.table import Table
 
 from unweave import catalog
 from unweave.cli import _output
-from unweave.cli._parse import take_name
+from unweave.cli._parse import PLUGIN, take_name
+from unweave.errors import UnweaveError
 
 KINDS = ("methods", "data", "metrics", "architectures", "runs")
 PACKAGES = {"data": "unweave.data", "metrics": "unweave.metrics"}
@@ -15,7 +16,7 @@ PACKAGES = {"data": "unweave.data", "metrics": "unweave.metrics"}
 def run(words: list[str]) -> int:
     what = take_name(words, KINDS, "list", "unweave list " + "|".join(KINDS))
     if what is None:
-        _output.say("usage: unweave list " + "|".join(KINDS) + " [FOLDER of runs]")
+        _output.say("usage: unweave list " + "|".join(KINDS) + " [FOLDER of runs]\n\n" + PLUGIN)
     elif what == "methods":
         _output.say_methods()
     elif what == "runs":
@@ -34,9 +35,14 @@ def list_runs(folder: Path) -> None:
     table = Table(
         "run", "method", "data", "seed", "state", "step", "MIG", title=f"runs in {folder}"
     )
+    problems: list[str] = []
     for file in sorted(folder.glob("*/config.json")):
         run_folder = RunFolder(file.parent)
-        config, _ = run_folder.read_config()
+        try:
+            config, _ = run_folder.read_config()
+        except UnweaveError as error:  # a plugin that is missing, say, hides no other run
+            problems.append(str(error))
+            continue
         status = run_folder.status()
         mig = run_folder.scores().get("mig", {})
         mark = " fast" if is_preliminary(mig) else ""
@@ -49,7 +55,9 @@ def list_runs(folder: Path) -> None:
             f"{status.get('step', 0):,}",
             "" if mig.get("value") is None else f"{mig['value']:.3f}{mark}",
         )
-    if table.row_count == 0:
+    for problem in problems:
+        _output.say(f"not shown: {problem}")
+    if table.row_count == 0 and not problems:
         _output.say(f"no runs in {folder}; `unweave train` makes one")
-    else:
+    elif table.row_count:
         _output.show(table)

@@ -2,12 +2,14 @@
 
 import inspect
 import sys
+import warnings
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
 from unweave import catalog
+from unweave.catalog import PluginWarning
 
 
 def say(text: str) -> None:
@@ -29,21 +31,41 @@ def say_methods() -> None:
     from unweave.methods import method_named
 
     table = Table("method", "what it does", "needs", "main knob", "paper")
-    for name in catalog.names("unweave.methods"):
-        method = method_named(name)
-        module = catalog.load("unweave.methods", name, "method")
-        needs = first_line(inspect.getdoc(type(method().supervision)))
-        summary = catalog.summary(module).partition(": ")
-        table.add_row(name, summary[2] or summary[0], needs, method.main_knob, paper_of(module))
+    for name in catalog.usable("unweave.methods"):
+        documented = catalog.documented("unweave.methods", name, "method")
+        try:
+            method = method_named(name)
+            supervision = method().supervision
+        except catalog.NameTaken:
+            continue  # around a method whose name is taken, which has been warned of
+        except Exception as error:
+            if catalog.origin("unweave.methods", name) is None:
+                raise
+            warnings.warn(f"method {name!r} cannot be made: {error}", PluginWarning, stacklevel=1)
+            continue
+        summary = catalog.summary(documented).partition(": ")
+        table.add_row(
+            with_origin("unweave.methods", name),
+            summary[2] or summary[0],
+            first_line(inspect.getdoc(type(supervision))),
+            method.main_knob,
+            paper_of(documented),
+        )
     show(table)
+
+
+def with_origin(package: str, name: str) -> str:
+    """Return a name as lists show it: that of a plugin says where it is from."""
+    origin = catalog.origin(package, name)
+    return name if origin is None else f"{name} ({origin})"
 
 
 def say_entries(package: str, kind: str) -> None:
     """List the entries of a catalog folder with their first lines."""
     table = Table(kind, "what it is")
-    for name in catalog.names(package):
-        summary = catalog.summary(catalog.load(package, name, kind))
-        table.add_row(name, summary.removeprefix(f"{name}: "))
+    for name in catalog.usable(package):
+        summary = catalog.summary(catalog.documented(package, name, kind))
+        table.add_row(with_origin(package, name), summary.removeprefix(f"{name}: "))
     show(table)
 
 
@@ -51,9 +73,9 @@ def first_line(text: str | None) -> str:
     return (text or "").strip().partition("\n")[0].rstrip(".")
 
 
-def paper_of(module: Any) -> str:
-    """Return where a module's docstring says that its paper is to be found."""
-    words = (module.__doc__ or "").split()
+def paper_of(entry: object) -> str:
+    """Return where the docstring of an entry says that its paper is to be found."""
+    words = (entry.__doc__ or "").split()
     places = [w.strip(".,;()") for w in words if w.startswith(("arXiv:", "openreview:", "doi:"))]
     return places[0] if places else ""
 
@@ -85,5 +107,9 @@ def say_run(run: Any) -> None:
     """Print the scores of a run and where its files are."""
     if run.scores:
         say_scores(run.scores)
+    silenced = run.folder.silenced() if run.folder else None
+    if silenced and silenced["latents"]:
+        named = ", ".join(f"z{latent}" for latent in silenced["latents"])
+        say(f"silenced:   {named}, which carry nothing; undo: unweave silence {run.path} --undo")
     say(f"run folder: {run.path}")
     say(f"pictures:   {run.path / 'figures'}")

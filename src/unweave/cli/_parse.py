@@ -7,6 +7,7 @@ import tyro
 
 from unweave import catalog
 from unweave.errors import ConfigError
+from unweave.settings.plain import choices_among
 from unweave.settings.schedules import Schedule
 
 T = TypeVar("T")
@@ -30,22 +31,31 @@ def _schedule(
 
     return tyro.constructors.PrimitiveConstructorSpec(
         nargs=1,
-        metavar="NUMBER|START:END:STEPS[:WAIT]",
+        metavar="NUMBER|START:END:STEPS[:WAIT][:geometric]",
         instance_from_str=read,
         is_instance=lambda value: value is None or isinstance(value, Schedule),
         str_from_instance=lambda value: [str(value)],
     )
 
 
-def parse(kind: type[T], words: Sequence[str], verb: str, description: str) -> T:
-    """Read flags into a dataclass; prints help or an error with near matches and exits if asked."""
+PLUGIN = "--plugin FILE.py, as often as needed, runs a file and knows what is in it by name."
+
+
+def parse(
+    kind: type[T], words: Sequence[str], verb: str, description: str, default: T | None = None
+) -> T:
+    """Read flags into a dataclass; prints help or an error with near matches and exits if asked.
+
+    A field that may be one of several dataclasses has the flags of the one it is by default.
+    """
     parsed: T = tyro.cli(
         kind,
         args=list(words),
         prog=f"unweave {verb}",
-        description=description,
-        config=(tyro.conf.FlagCreatePairsOff,),
+        description=f"{description}\n\n{PLUGIN}",
+        config=(tyro.conf.FlagCreatePairsOff, tyro.conf.AvoidSubcommands),
         registry=_registry,
+        default=tyro.MISSING_NONPROP if default is None else default,
     )
     return parsed
 
@@ -60,6 +70,29 @@ def take_name(words: list[str], known: Sequence[str], kind: str, usage: str) -> 
     for part in name.split("+"):  # one method around another
         catalog.check_name(part, known, kind)
     return name
+
+
+def add_plugins(words: list[str]) -> None:
+    """Take every `--plugin FILE` out of the words, and run the files."""
+    while (path := take_option(words, "--plugin")) is not None:
+        catalog.plugins.add(path)
+
+
+def take_choices(words: list[str], settings: type[T], prefix: str) -> tuple[T, list[str]]:
+    """Take `--prefix.FIELD NAME` out of the words for fields that may be one of several kinds.
+
+    Return settings in which these are of the kinds that were named, and a line of help for
+    every such field.
+    """
+    chosen, told = {}, []
+    for field, choices in choices_among(settings).items():
+        flag = f"--{prefix}.{field.replace('_', '-')}"
+        told.append(f"{flag} NAME chooses among {', '.join(choices)}.")
+        name = take_option(words, flag)
+        if name is not None:
+            catalog.check_name(name, choices, f"kind of {field.replace('_', ' ')}")
+            chosen[field] = choices[name]()
+    return settings(**chosen), told
 
 
 def take_option(words: list[str], flag: str) -> str | None:

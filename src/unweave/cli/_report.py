@@ -31,7 +31,7 @@ class Flags:
     """Data set of that model."""
     out: str | None = None
     """The file; by default report.html in the run's folder, or here."""
-    options: Annotated[DataOptions, tyro.conf.arg(name="images")] = DataOptions()
+    options: Annotated[DataOptions, tyro.conf.arg(name="")] = DataOptions()
 
 
 def run(words: list[str]) -> int:

@@ -8,7 +8,7 @@ import tyro
 from rich.table import Table
 
 from unweave.cli import _output
-from unweave.cli._parse import parse, take_name
+from unweave.cli._parse import PLUGIN, parse, take_name
 from unweave.devices import DeviceName
 from unweave.errors import ConfigError
 
@@ -20,7 +20,9 @@ HELP = f"""usage: {USAGE}
   table   write one row per run (CSV or Parquet) and show the medians
   report  write the report: intervals, comparisons, plots, choice without labels
 
-`unweave study run --help` explains the flags. A study is a TOML file: docs/studies.md."""
+`unweave study run --help` explains the flags. A study is a TOML file: docs/studies.md.
+
+{PLUGIN}"""
 
 
 @dataclass(frozen=True)

@@ -1,46 +1,36 @@
 """unweave train METHOD --data DATA"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Annotated, Any, Generic, TypeVar
 
 import tyro
 
 from unweave import catalog
-from unweave.cli import _output
-from unweave.cli._parse import parse, take_name, take_option
+from unweave.cli import _auto, _output
+from unweave.cli._parse import PLUGIN, parse, take_choices, take_name, take_option
 from unweave.data import DataOptions, load_data
-from unweave.devices import Precision
-from unweave.methods import Method, method_named
+from unweave.methods import Method, is_in_file, method_named, name_in_file
 from unweave.networks import architecture_named
-from unweave.runs.config import Machine, Train
+from unweave.runs.config import Machine, Train, Training
 
 M = TypeVar("M", bound=Method)
 A = TypeVar("A")
-USAGE = "unweave train METHOD --data DATA"
+USAGE = "unweave train METHOD|FILE.py --data DATA"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Settings:
-    """What any training takes."""
+class Settings(Training):
+    """What any training takes, and where and how it is run."""
 
-    data: str
-    """Name of a data set, NAME:PATH of an original file, a folder of images, or an array file."""
     out: str | None = None
     """Folder of the run; by default a readable name under runs/."""
-    steps: int = 20_000
-    """How many steps to train."""
-    batch_size: int = 64
-    """Images in a step."""
-    seed: int = 0
-    """Decides weights, batches and noise; the same seed gives the same numbers."""
-    validation: float = 0.0
-    """Share of the images held out of training and used for the diagnostics."""
-    precision: Precision = "float32"
-    """Number format of the forward pass."""
     no_evaluation: bool = False
     """Leave the scores at the end out."""
     options: Annotated[DataOptions, tyro.conf.arg(name="")] = DataOptions()
     machine: Annotated[Machine, tyro.conf.arg(name="")] = Machine()
+
+    def __post_init__(self) -> None:
+        """Leave the checks to Train: tyro would draw a box around what they say."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,34 +44,40 @@ class WithArchitecture(WithMethod[M], Generic[M, A]):
 
 
 def run(words: list[str]) -> int:
-    methods = catalog.names("unweave.methods")
-    name = take_name(words, methods, "method", USAGE)
+    if words and words[0] == "auto":
+        return _auto.run(words[1:])
+    if words and is_in_file(words[0]):
+        words[0] = name_in_file(words[0])
+    name = take_name(words, catalog.names("unweave.methods"), "method", USAGE)
     if name is None:
-        _output.say(f"usage: {USAGE} [flags]\n\n`unweave train METHOD --help` explains its flags.")
+        _output.say(
+            f"usage: {USAGE} [flags]\n\n`unweave train METHOD --help` explains its flags;\n"
+            "`unweave train auto --data DATA --minutes 10` chooses the settings itself."
+        )
+        _output.say(PLUGIN)
         _output.say_methods()
         return 0
     method = method_named(name)
     chosen = take_option(words, "--architecture")
-    modules = [catalog.load("unweave.methods", part, "method") for part in name.split("+")]
-    description = "\n\n".join((module.__doc__ or "").strip() for module in modules)
+    entries = [catalog.documented("unweave.methods", part, "method") for part in name.split("+")]
+    description = "\n\n".join((entry.__doc__ or "").strip() for entry in entries)
+    usual, told = take_choices(words, method, "method")
+    parts: dict[str, Any] = {"method": usual}
     kind: Any = WithMethod[method]  # type: ignore[valid-type]
     if chosen is not None:
         architecture = architecture_named(chosen)
+        parts["architecture"] = architecture()
         kind = WithArchitecture[method, architecture]  # type: ignore[valid-type]
     else:
         known = ", ".join(catalog.names("unweave.networks"))
-        description += f"\n\n--architecture NAME chooses the networks: {known}."
-    flags = parse(kind, words, f"train {name}", description)
+        told.append(f"--architecture NAME chooses the networks: {known}.")
+    description = "\n\n".join([description, *told])
+    flags = parse(kind, words, f"train {name}", description, kind(data=tyro.MISSING, **parts))
     config = Train(
         method=flags.method,
         architecture=getattr(flags, "architecture", None),
-        data=flags.data,
         data_options=flags.options,
-        steps=flags.steps,
-        batch_size=flags.batch_size,
-        seed=flags.seed,
-        validation=flags.validation,
-        precision=flags.precision,
+        **{field.name: getattr(flags, field.name) for field in fields(Training)},
     )
     from unweave import workflows
 

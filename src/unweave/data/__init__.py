@@ -1,48 +1,75 @@
 """Data sets: images by row and the factors they were made from."""
 
 from pathlib import Path
+from typing import Any
 
 from unweave import catalog
-from unweave.data._dataset import Column, DataSummary, Factor, FactorImages
+from unweave.data._apart import DataParts, put_together, take_apart
+from unweave.data._dataset import Column, DataSummary, FactorImages
+from unweave.data._drawing import draw_by_weights, draw_evenly
+from unweave.data._factor import Factor
 from unweave.data._factor_table import ID_COLUMNS
 from unweave.data._image_files import image_from_bytes
 from unweave.data._options import DataOptions
 from unweave.data._own_arrays import from_arrays, load_array_file
 from unweave.data._own_folder import load_folder
+from unweave.data._places import Place, known_places
 from unweave.errors import ConfigError, DataError
+from unweave.settings.plain import from_plain, to_plain
 
 __all__ = [
     "ID_COLUMNS",
     "Column",
     "DataOptions",
+    "DataParts",
     "DataSummary",
     "Factor",
     "FactorImages",
+    "Place",
+    "draw_by_weights",
+    "draw_evenly",
     "from_arrays",
     "image_from_bytes",
+    "known_places",
     "load_data",
+    "put_together",
+    "set_name",
+    "take_apart",
 ]
 
 
-def load_data(source: str | Path, options: DataOptions = DataOptions()) -> FactorImages:
+def load_data(
+    source: str | Path, options: DataOptions = DataOptions(), **changes: Any
+) -> FactorImages:
     """Open a data set.
 
     `source` is the name of a set (`dsprites`), a name and the original file
-    (`dsprites:/path/to/file.npz`), a folder of images, or an array file.
+    (`dsprites:/path/to/file.npz`), a folder of images, or an array file. Options may be
+    given one by one: `load_data("photos", factors="table.csv", bad_images="skip")`.
     """
+    if changes:
+        options = from_plain(DataOptions, to_plain(options) | _as_text(changes), "load_data")
     text = str(source)
     name, _, rest = text.partition(":")
-    if name in catalog.names(__name__):
+    if set_name(text):
         entry = catalog.load(__name__, name, "data set")
-        data = entry.load(Path(rest).expanduser() if rest else None, options)
+        data: FactorImages = entry.load(Path(rest).expanduser() if rest else None, options)
+        if not isinstance(data, FactorImages):
+            raise ConfigError(
+                f"load of the data set {name} must return FactorImages, found {type(data).__name__}"
+            )
         _check_options(data, options)
-        return data
+        data.known = True
+        return data.arranged(options.split, options.correlate)
     path = Path(text).expanduser()
     if path.is_dir():
-        return load_folder(path, options)
+        return load_folder(path, options).arranged(options.split, options.correlate)
     if path.is_file():
+        if options.clips != "none":
+            raise ConfigError(f"{path} is no folder of frames; leave clips out")
         if path.suffix.lower() in (".npy", ".npz"):
-            return load_array_file(path, options)
+            data = load_array_file(path, options)
+            return data.arranged(options.split, options.correlate)
         raise DataError(
             f"{path} is neither a folder of images nor an array file (.npy, .npz). "
             f"The original file of a known set is given as NAME:{path}, for instance "
@@ -52,6 +79,17 @@ def load_data(source: str | Path, options: DataOptions = DataOptions()) -> Facto
         known = catalog.names(__name__)
         raise ConfigError(f"no data set named {name!r}. {catalog.suggestion(name, known)}")
     raise DataError(f"no such file or folder: {path}. A known set is given by its name instead.")
+
+
+def _as_text(changes: dict[str, Any]) -> dict[str, Any]:
+    """Take paths for what they are called, as options are plain words and numbers."""
+    return {k: str(v) if isinstance(v, Path) else v for k, v in changes.items()}
+
+
+def set_name(source: str) -> str:
+    """Return the name of the set that a source names; "" for a folder or file of images."""
+    name = source.partition(":")[0]
+    return name if name in catalog.names(__name__) else ""
 
 
 def _check_options(data: FactorImages, options: DataOptions) -> None:
@@ -64,6 +102,8 @@ def _check_options(data: FactorImages, options: DataOptions) -> None:
         raise ConfigError(f"{data.name} has images of {channels} channels; leave color out")
     if options.factors is not None:
         raise ConfigError(f"the factors of {data.name} are known; leave the file of factors out")
+    if options.clips != "none":
+        raise ConfigError(f"{data.name} is no folder of frames; leave clips out")
 
 
 def _looks_like_path(text: str) -> bool:

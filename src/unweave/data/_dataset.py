@@ -2,7 +2,8 @@
 
 import zlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
 
@@ -10,25 +11,14 @@ import numpy as np
 from numpy.random import Generator
 
 from unweave import catalog
+from unweave.data._arrangement import correlations, held_out, row_weights
+from unweave.data._drawing import draw_by_weights, draw_evenly
+from unweave.data._factor import Factor
 from unweave.data._pixels import Pixels, SelectedPixels
 from unweave.errors import DataError
 
-
-@dataclass(frozen=True)
-class Factor:
-    """One factor of variation."""
-
-    name: str
-    size: int
-    """How many values it takes; 0 if it is continuous."""
-    labels: tuple[str, ...] | None = None
-    """What the values are called, if they have names."""
-    categorical: bool = False
-    """Whether the order of the values means nothing, as for shapes."""
-
-    @property
-    def continuous(self) -> bool:
-        return self.size == 0
+GREY_SHARE = 0.1
+"""Of black-and-white images fewer pixels than this are grey; MNIST has a tenth less."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +57,9 @@ class FactorImages:
         partitions: Mapping[str, np.ndarray] | None = None,
         columns: Sequence[Column] = (),
         row_numbers: np.ndarray | None = None,
+        note: str = "",
+        graph: Mapping[str, Sequence[str]] | None = None,
+        splits: Mapping[str, str] | None = None,
     ):
         self.name = name
         self.pixels = pixels
@@ -77,6 +70,20 @@ class FactorImages:
         """What is known of the rows besides their factors."""
         self.row_numbers = np.arange(len(pixels)) if row_numbers is None else row_numbers
         """What tables of learnt codes call the rows; those of the whole, in a part of a set."""
+        self.note = note
+        """What one should know of where the images come from; "" if nothing."""
+        self.graph = {name: tuple(causes) for name, causes in (graph or {}).items()}
+        """The causes of each factor that has any; empty where factors are independent."""
+        self.splits = dict(splits or {})
+        """Rules of the splits that papers have named, by name."""
+        self.known = False
+        """Whether it is a set with a name, on which others have published; not one's own."""
+        self.held_out: np.ndarray | None = None
+        """Whether each row is held out of training, if there is a split."""
+        self.weights: np.ndarray | None = None
+        """How often each row is drawn in training, summing to 1, if not all alike."""
+        self.inverse_weights: np.ndarray | None = None
+        """The same with every correlation turned around."""
         if len(pixels) == 0:
             raise DataError(f"{name} holds no image")
         if table is None and factors:
@@ -121,6 +128,13 @@ class FactorImages:
     def is_grid(self) -> bool:
         """Whether every combination of factors is there once, in order."""
         return bool(self.factor_list) and self._table is None
+
+    @cached_property
+    def is_black_and_white(self) -> bool:
+        """Whether nearly all pixels are, but for grey edges; judged by up to 256 images."""
+        rows = np.unique(np.linspace(0, len(self) - 1, min(len(self), 256)).astype(np.int64))
+        images = self.images(rows)
+        return bool(((images > 0.1) & (images < 0.9)).mean() < GREY_SHARE)
 
     def images(self, rows: np.ndarray | Sequence[int], rng: Generator | None = None) -> np.ndarray:
         """Return float32 images (row, channel, height, width) in [0, 1].
@@ -236,6 +250,64 @@ class FactorImages:
             raise DataError(f"{self.name} holds no image with {named}")
         return rows[rng.integers(len(rows), size=size)]
 
+    def arranged(self, split: str = "", correlate: str = "") -> "FactorImages":
+        """Return the set with rows held out of training, or drawn more often, by their factors.
+
+        `unweave.data._arrangement` says what can be written. All rows are still there; `part`
+        gives those that are trained on, those held out, and the set turned around.
+        """
+        if not split and not correlate:
+            return self
+        factors = {f.name: (f, v) for f, v in zip(self.factor_list, self.factors().T, strict=True)}
+        changed = copy(self)
+        if split:
+            beside = {name: (column.factor, column.values) for name, column in self.columns.items()}
+            changed.held_out = held_out(split, factors | beside, self.splits)
+        if correlate:
+            pairs = correlations(correlate, self.factor_names)
+            changed.weights = row_weights(pairs, factors)
+            turned = [replace(pair, inverse=not pair.inverse) for pair in pairs]
+            changed.inverse_weights = row_weights(turned, factors)
+            changed.__dict__.pop("_reached", None)  # of weights there were before
+        return changed
+
+    def draw_rows(self, size: int, rng: Generator) -> np.ndarray:
+        """Draw rows for training: by their weights; without any, evenly and none twice."""
+        if self.weights is None:
+            return draw_evenly(len(self), size, rng)
+        return draw_by_weights(self._reached, size, rng)
+
+    def part(self, name: str, seed: int = 0) -> "FactorImages":
+        """Return a part of a set that is split or correlated.
+
+        `all`; `train` and `held_out` of a split; `correlated` and `inverse`, as many rows drawn
+        by the weights of training and by those turned around.
+        """
+        if name == "all":
+            return self
+        catalog.check_name(name, self.part_names, f"part of {self.name}")
+        if name in ("train", "held_out"):
+            assert self.held_out is not None
+            rows = np.flatnonzero(self.held_out == (name == "held_out"))
+            found = self.subset(rows, keep_numbers=True)
+            found.held_out = None
+            return found
+        weights = self.weights if name == "correlated" else self.inverse_weights
+        assert weights is not None
+        drawn = draw_by_weights(weights.cumsum(), len(self), np.random.default_rng(seed))
+        found = self.subset(drawn, keep_numbers=True)
+        found.weights = found.inverse_weights = None
+        return found
+
+    @property
+    def part_names(self) -> tuple[str, ...]:
+        """Return the parts that there are."""
+        return (
+            "all",
+            *(("train", "held_out") if self.held_out is not None else ()),
+            *(("correlated", "inverse") if self.weights is not None else ()),
+        )
+
     def split(
         self, validation: float, seed: int = 0, *, keep_numbers: bool = False
     ) -> tuple["FactorImages", "FactorImages"]:
@@ -265,14 +337,24 @@ class FactorImages:
         if isinstance(self.pixels, SelectedPixels):  # no chain of selections
             selected = SelectedPixels(self.pixels.pixels, self.pixels.rows[rows])
         columns = [Column(c.factor, c.values[rows]) for c in self.columns.values()]
-        return FactorImages(
+        chosen = FactorImages(
             self.name,
             selected,
             self.factor_list,
             self.factors(rows),
             columns=columns,
             row_numbers=self.row_numbers[rows] if keep_numbers else None,
+            note=self.note,
+            graph=self.graph,
+            splits=self.splits,
         )
+        chosen.known = self.known
+        if self.held_out is not None:
+            chosen.held_out = self.held_out[rows]
+        if self.weights is not None and self.inverse_weights is not None:
+            chosen.weights = self.weights[rows] / self.weights[rows].sum()
+            chosen.inverse_weights = self.inverse_weights[rows] / self.inverse_weights[rows].sum()
+        return chosen
 
     def _checked(self, rows: np.ndarray | Sequence[int]) -> np.ndarray:
         rows = np.asarray(rows)
@@ -286,6 +368,12 @@ class FactorImages:
                 f"found {rows.min() if rows.min() < 0 else rows.max()}"
             )
         return rows.astype(np.int64, copy=False)
+
+    @cached_property
+    def _reached(self) -> np.ndarray:
+        """The running sum of the weights."""
+        assert self.weights is not None
+        return self.weights.cumsum()
 
     @cached_property
     def _rows_by_factors(self) -> tuple[np.ndarray, np.ndarray]:

@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from unweave.data._dataset import FactorImages
 from unweave.data._pixels import FunctionPixels
-from unweave.data._sprites import FACTORS, sprites
+from unweave.data._sprites import FACTORS, SPLITS, sprites
 
 Dress = Callable[[np.ndarray, Generator], np.ndarray]
 """From sprites (row, 1, height, width) to images (row, 3, height, width)."""
@@ -25,7 +25,8 @@ def dressed_sprites(name: str, dress: Dress) -> FactorImages:
     def make(rows: np.ndarray, rng: Generator) -> np.ndarray:
         return dress(plain.gather(rows, rng), rng).astype(np.float32)
 
-    return FactorImages(name, FunctionPixels((3, height, width), len(plain), make), FACTORS)
+    pixels = FunctionPixels((3, height, width), len(plain), make)
+    return FactorImages(name, pixels, FACTORS, splits=SPLITS)
 
 
 def random_colors(count: int, rng: Generator, lowest: float) -> np.ndarray:

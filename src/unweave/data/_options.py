@@ -18,3 +18,11 @@ class DataOptions:
     """What to do about files that are not readable images: stop, or report and leave them out."""
     channels: Literal["auto", "first", "last"] = "auto"
     """Where arrays of four axes keep their channels; auto takes the smaller of axes 1 and 3."""
+    clips: Literal["none", "folders"] = "none"
+    """Whether each folder of pictures in a folder is a clip, its frames in the order of names."""
+    split: str = ""
+    """Combinations of factors held out of training: a rule such as shape=square,x>0.5, or the
+    name of a published split (element, range, extrapolation of dsprites, shapes3d and mpi3d)."""
+    correlate: str = ""
+    """Factors correlated in training: orientation~x:0.1 by a Gaussian of that width, or
+    orientation~x:line:0.2 by a blurred line; ~- turns one around."""

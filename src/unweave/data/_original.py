@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from unweave.data._dataset import Factor
+from unweave.data._factor import Factor
 from unweave.errors import DataError
 
 
@@ -20,7 +20,8 @@ def required_path(name: str, path: Path | None, example: str) -> Path:
     if path is None:
         raise DataError(
             f"{name} is read from its original files, which cannot be shipped. "
-            f"Give their place as {name}:{example}"
+            f"Give their place as {name}:{example}; `unweave data {name} --where` says where "
+            f"they are known to be"
         )
     path = path.expanduser()
     if not path.exists():

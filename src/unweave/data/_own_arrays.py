@@ -1,7 +1,8 @@
 """Arrays of the user's own images, in memory or in .npy and .npz files.
 
-Images are uint8 (0 to 255; black and white if no value exceeds 1), booleans, or
-real numbers in [0, 1]; axes (row, height, width), (row, height, width, channel)
+Images are uint8 (0 to 255; black and white if no value exceeds 1), uint16 (white is the
+largest number of 8, 10, 12, 14 or 16 bits, whichever the largest value needs), booleans,
+or real numbers in [0, 1]; axes (row, height, width), (row, height, width, channel)
 or (row, channel, height, width).
 """
 
@@ -32,6 +33,7 @@ IMAGE_ARRAYS = ("images", "imgs", "image", "x", "data", "x_train", "arr_0")
 """Arrays of an .npz called so hold the images."""
 BLOCK = 8_000_000  # values looked at together
 TOLERANCE = 1e-3  # filters overshoot a little; what does is clipped when it is handed out
+WHITES = tuple((1 << bits) - 1 for bits in (8, 10, 12, 14, 16))
 GREY_WEIGHTS = np.array([0.299, 0.587, 0.114], dtype=np.float32)  # ITU-R BT.601
 
 
@@ -51,10 +53,11 @@ def from_arrays(
     """
     pixels = _as_pixels(as_numpy(images), channels, name)
     _check_range(pixels, name)
+    note = _note(pixels)
     if factors is None:
-        return FactorImages(name, pixels)
+        return FactorImages(name, pixels, note=note)
     columns = as_columns(factors, factor_names, name)
-    return FactorImages(name, pixels, **as_factors(columns, len(pixels), name))
+    return FactorImages(name, pixels, **as_factors(columns, len(pixels), name), note=note)
 
 
 def load_array_file(path: Path, options: DataOptions) -> FactorImages:
@@ -69,6 +72,7 @@ def load_array_file(path: Path, options: DataOptions) -> FactorImages:
         if options.factors is None:
             columns = archive_columns(archive, len(images), skip=(key,))
     pixels = _as_pixels(images, options.channels, str(path))
+    note = _note(pixels)
     _check_range_once(pixels, path, options)
     if options.image_size is not None:
         pixels = resized(pixels, options.image_size, [path], options.channels)
@@ -76,7 +80,7 @@ def load_array_file(path: Path, options: DataOptions) -> FactorImages:
     where = str(path)
     if options.factors is not None:
         columns, where = read_columns(Path(options.factors), len(pixels), None), options.factors
-    return FactorImages(path.stem, pixels, **as_factors(columns, len(pixels), where))
+    return FactorImages(path.stem, pixels, **as_factors(columns, len(pixels), where), note=note)
 
 
 def _image_array(archive: ArrayArchive) -> str:
@@ -115,9 +119,11 @@ def _as_pixels(images: np.ndarray, channels: str, where: str) -> Pixels:
         # Sets such as dSprites store black and white as 0 and 1.
         white = 1 if _all_at_most_one(images) else 255
         return BytePixels(images, white=white, channels_first=channels_first)
+    if images.dtype == np.uint16:
+        return BytePixels(images, white=_white_of(images), channels_first=channels_first)
     if images.dtype.kind != "f":
         raise DataError(
-            f"{where}: expected images as uint8 (0 to 255) or real numbers in [0, 1], "
+            f"{where}: expected images as uint8 (0 to 255), uint16 or real numbers in [0, 1], "
             f"found {images.dtype}. If the values are 0 to 255, save images.astype(numpy.uint8)"
         )
     if images.ndim == 3:
@@ -138,6 +144,22 @@ def _channels_first(shape: tuple[int, ...], channels: str, where: str) -> bool:
 
 def _all_at_most_one(images: np.ndarray) -> bool:
     return all(block.max() <= 1 for block in _blocks(images))  # stops at the first larger one
+
+
+def _note(pixels: Pixels) -> str:
+    if isinstance(pixels, BytePixels) and pixels.array.dtype == np.uint16:
+        return f"16-bit values, of which {pixels.white:,} is white"
+    return ""
+
+
+def _white_of(images: np.ndarray) -> int:
+    """Return white of 16-bit images: cameras of 10, 12 or 14 bits leave the upper ones empty."""
+    largest = 0
+    for block in _blocks(images):
+        largest = max(largest, int(block.max()))
+        if largest >= 1 << 14:
+            break
+    return next(white for white in WHITES if largest <= white)
 
 
 def _blocks(images: np.ndarray) -> Any:

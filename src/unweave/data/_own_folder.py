@@ -8,7 +8,8 @@ and kept as bytes in the cache, which is mapped, not loaded.
 
 import json
 import logging
-from pathlib import Path
+import re
+from pathlib import Path, PurePosixPath
 
 import numpy as np
 
@@ -62,6 +63,14 @@ def load_folder(path: Path, options: DataOptions) -> FactorImages:
     if options.factors is not None:
         table = read_columns(Path(options.factors), len(files), files)
         columns = {name: column[good] for name, column in table.items()}
+    if options.clips == "folders":
+        known = {name.lower() for name in columns} & {"clip", "time"}
+        if known:
+            raise DataError(
+                f"{options.factors} has a column {min(known)!r}, and folders are to be clips as "
+                "well; leave one of the two out"
+            )
+        columns |= {name: column[good] for name, column in clips_by_folder(files).items()}
     name = path.resolve().name or "folder"
     return FactorImages(name, pixels, **as_factors(columns, len(pixels), str(options.factors)))
 
@@ -75,6 +84,28 @@ def find_files(path: Path) -> list[str]:
         if not hidden and file.suffix.lower() not in COMPANIONS and file.is_file():
             found.append(place.as_posix())
     return sorted(found)
+
+
+def clips_by_folder(files: list[str]) -> dict[str, np.ndarray]:
+    """Return the clip and the time of each file: its folder, and its rank by name in there.
+
+    Numbers in names count as numbers: frame_10 comes after frame_9.
+    """
+    ranks: dict[str, int] = {}
+    by_folder: dict[str, list[str]] = {}
+    for file in files:
+        by_folder.setdefault(str(PurePosixPath(file).parent), []).append(file)
+    for inside in by_folder.values():
+        ranks |= {file: rank for rank, file in enumerate(sorted(inside, key=_by_numbers))}
+    return {
+        "clip": np.array([str(PurePosixPath(file).parent) for file in files]),
+        "time": np.array([ranks[file] for file in files]),
+    }
+
+
+def _by_numbers(name: str) -> list[tuple[int, str]]:
+    parts = re.findall(r"\d+|\D+", name)
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in parts]
 
 
 def _decode(path: Path, files: list[str], size: int, color: str, folder: Path) -> None:

@@ -34,15 +34,15 @@ class Pixels(Protocol):
 
 
 class BytePixels:
-    """Images in a uint8 array or memory map: (row, height, width[, channel]).
+    """Images in an array or memory map of bytes or of 16 bits: (row, height, width[, channel]).
 
     No value may exceed `white`, which is handed out as 1.
     """
 
     def __init__(self, array: np.ndarray, *, white: int = 255, channels_first: bool = False):
-        if array.dtype != np.uint8 or array.ndim not in (3, 4):
+        if array.dtype not in (np.uint8, np.uint16) or array.ndim not in (3, 4):
             raise DataError(
-                f"expected images as a uint8 array of 3 or 4 axes, "
+                f"expected images as a uint8 or uint16 array of 3 or 4 axes, "
                 f"found {array.dtype} of shape {array.shape}"
             )
         self.array = array

@@ -22,7 +22,7 @@ def resized(pixels: Pixels, size: int, files: Iterable[Path], *settings: object)
     if pixels.shape[1:] == (size, size):
         return pixels
     shape = (len(pixels), pixels.shape[0], size, size)
-    as_bytes = isinstance(pixels, BytePixels)
+    as_bytes = isinstance(pixels, BytePixels) and pixels.array.dtype == np.uint8
     dtype = np.dtype(np.uint8 if as_bytes else np.float32)
     rng = np.random.default_rng(0)  # these pixels have no random part
 

@@ -9,16 +9,22 @@ After rounding all is integer arithmetic, so every machine draws the same bits.
 import numpy as np
 
 from unweave.data._cache import cache_folder, cached_array
-from unweave.data._dataset import Factor
+from unweave.data._factor import Factor
 from unweave.data._pixels import BitPixels
 
 FACTORS = (
     Factor("shape", 3, ("square", "ellipse", "heart"), categorical=True),
-    Factor("scale", 6),
-    Factor("orientation", 40),
-    Factor("x", 32),
-    Factor("y", 32),
+    Factor("scale", 6, values=tuple(0.5 + 0.1 * i for i in range(6))),
+    Factor("orientation", 40, values=tuple(360 * i / 39 for i in range(40))),
+    Factor("x", 32, values=tuple(i / 31 for i in range(32))),
+    Factor("y", 32, values=tuple(i / 31 for i in range(32))),
 )
+SPLITS = {
+    "element": "shape=ellipse,scale>0.6,orientation>120,orientation<240,x>0.66,y>0.66",
+    "range": "shape=square,x>0.5",
+    "extrapolation": "x>0.5",
+}
+"""What M. Montero et al., ICLR 2021, openreview:qbH974jKUVy, hold out of training."""
 SIDE = 64
 PIXEL = 256  # sub-pixel steps
 

@@ -22,14 +22,14 @@ from unweave.data._options import DataOptions
 from unweave.data._original import check_grid_order, grid_size, required_path
 from unweave.data._pixels import BitPixels
 from unweave.data._progress import with_progress
-from unweave.data._sprites import FACTORS, SIDE, sprites
+from unweave.data._sprites import FACTORS, SIDE, SPLITS, sprites
 from unweave.errors import DataError
 
 
 def load(path: Path | None, options: DataOptions) -> FactorImages:
     """Render the set, or read the original file."""
     if path is None:
-        return FactorImages("dsprites", sprites(), FACTORS)
+        return FactorImages("dsprites", sprites(), FACTORS, splits=SPLITS)
     path = required_path("dsprites", path, "/path/to/dsprites_…_64x64.npz")
     words = cached_array(
         cache_folder() / "unpacked" / f"{cache_key([path], 'dsprites')}.npy",
@@ -37,7 +37,7 @@ def load(path: Path | None, options: DataOptions) -> FactorImages:
         np.dtype("<u8"),
         lambda words: _pack_file(path, words),
     )
-    return FactorImages("dsprites", BitPixels(words), FACTORS)
+    return FactorImages("dsprites", BitPixels(words), FACTORS, splits=SPLITS)
 
 
 def _pack_file(path: Path, words: np.ndarray) -> None:

@@ -20,8 +20,8 @@ SETTING = (
     Factor("size", 2, ("small", "large")),
     Factor("camera_height", 3, ("top", "center", "bottom")),
     Factor("background", 3, ("purple", "sea green", "salmon"), categorical=True),
-    Factor("horizontal", 40),
-    Factor("vertical", 40),
+    Factor("horizontal", 40, values=tuple(range(40))),
+    Factor("vertical", 40, values=tuple(range(40))),
 )
 SIMPLE = (
     Factor("color", 6, ("white", "green", "red", "blue", "brown", "olive"), categorical=True),
@@ -38,6 +38,16 @@ COMPLEX = (
     Factor("shape", 4, ("coffee cup", "tennis ball", "croissant", "beer cup"), categorical=True),
     *SETTING,
 )
+SPLITS = {
+    "element": "color=olive,shape=cylinder,size=large,camera_height=center,"
+    "background=sea green,horizontal>35,vertical>35",
+    "range": "shape=cylinder,horizontal<20",
+    "range_red": "color=red,horizontal<20",
+    "extrapolation": "horizontal>=20",
+    "extrapolation_color": "color=brown;color=olive",
+}
+"""What M. Montero et al., ICLR 2021, openreview:qbH974jKUVy, hold out of training; of the
+simple objects."""
 KINDS = ("realistic", "real", "toy")  # in this order: the first begins like the second
 
 
@@ -54,4 +64,5 @@ def load(path: Path | None, options: DataOptions) -> FactorImages:
         )
     kind = next((f"_{kind}" for kind in KINDS if kind in path.stem.lower()), "")
     name = f"mpi3d{kind}{'_complex' if factors is COMPLEX else ''}"
-    return FactorImages(name, BytePixels(archive.map("images")), factors)
+    splits = SPLITS if factors is SIMPLE else None
+    return FactorImages(name, BytePixels(archive.map("images")), factors, splits=splits)

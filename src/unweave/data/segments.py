@@ -28,6 +28,11 @@ FACTORS = tuple(Factor(f"source_{i}", 0) for i in range(SOURCES))
 def load(path: Path | None, options: DataOptions) -> FactorImages:
     """Draw the set; always the same."""
     takes_no_file("segments", path)
+    return draw(SLOPE)
+
+
+def draw(slope: float) -> FactorImages:
+    """Draw the set with another slope: the smaller, the less a linear method can undo."""
     rng = np.random.default_rng(0)
     size = (SEGMENTS, 1, SOURCES)
     deviations = rng.uniform(LEAST_DEVIATION, LARGEST_DEVIATION, size)
@@ -35,7 +40,7 @@ def load(path: Path | None, options: DataOptions) -> FactorImages:
     mixed = sources
     for layer in range(LAYERS):
         if layer:
-            mixed = np.where(mixed > 0, mixed, SLOPE * mixed)
+            mixed = np.where(mixed > 0, mixed, slope * mixed)
         rotation, _ = np.linalg.qr(rng.standard_normal((SOURCES, SOURCES)))
         mixed = mixed @ rotation
     least, largest = mixed.min(axis=0), mixed.max(axis=0)

@@ -2,22 +2,26 @@
 
 Y. LeCun, F. J. Huang and L. Bottou, CVPR 2004. The original files are six in
 the NORB binary format, smallnorb-…-{training,testing}-{dat,cat,info}.mat, as
-they are or with .gz. Of each pair of photographs the first camera's is taken.
+they are, with .gz, or in .zip archives. Of each pair of photographs the first camera's is
+taken.
 
 Training and testing toys together make the full grid; rows are in its order,
 and `partitions` keeps the two apart. Some work scores without the instance.
 """
 
 import gzip
+import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, cast
 
 import numpy as np
 from PIL import Image
 
+from unweave.data._archives import list_files
 from unweave.data._cache import cache_folder, cache_key, cached_array
 from unweave.data._dataset import Factor, FactorImages
 from unweave.data._image_files import fitted
@@ -52,8 +56,19 @@ TYPES: dict[int, np.dtype] = {
 }
 
 
+@dataclass(frozen=True)
+class Stored:
+    """A file by itself, or in an archive."""
+
+    path: Path
+    member: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.member} in {self.path}" if self.member else str(self.path)
+
+
 def load(path: Path | None, options: DataOptions) -> FactorImages:
-    """Read a folder with the original files."""
+    """Read a folder with the original files or archives of them, or one archive."""
     folder = required_path("smallnorb", path, "/path/to/folder")
     labels = [_read_labels(folder, part) for part in PARTS]
     table = np.concatenate(labels)
@@ -67,7 +82,7 @@ def load(path: Path | None, options: DataOptions) -> FactorImages:
     size = options.image_size or 64
     files = [_part_file(folder, part, "dat") for part in PARTS]
     images = cached_array(
-        cache_folder() / "original" / f"smallnorb-{cache_key(files, size)}.npy",
+        cache_folder() / "original" / f"smallnorb-{_key(files, size)}.npy",
         (count, size, size),
         np.dtype(np.uint8),
         lambda array: _fill(array, files, rows),
@@ -77,16 +92,21 @@ def load(path: Path | None, options: DataOptions) -> FactorImages:
     return FactorImages("smallnorb", BytePixels(images), FACTORS, partitions=partitions)
 
 
-def _fill(array: np.ndarray, files: list[Path], rows: np.ndarray) -> None:
+def _key(files: list[Stored], size: int) -> str:
+    members = [file.member for file in files if file.member]
+    return cache_key([file.path for file in files], size, *members)
+
+
+def _fill(array: np.ndarray, files: list[Stored], rows: np.ndarray) -> None:
     """Resize the photographs of both parts, each to its row."""
     steps = with_progress(iter(rows), len(rows), "reading smallnorb")
-    for path in files:
-        with _opened(path) as file:
-            shape, dtype = _read_header(file, path)
+    for stored in files:
+        with _opened(stored) as file:
+            shape, dtype = _read_header(file, stored)
             if shape[1:] != (2, SIDE, SIDE) or dtype != np.uint8:
-                raise DataError(f"{path}: expected bytes (?, 2, {SIDE}, {SIDE}), found {shape}")
+                raise DataError(f"{stored}: expected bytes (?, 2, {SIDE}, {SIDE}), found {shape}")
             for _ in range(shape[0]):
-                pair = _read_values(file, (2, SIDE, SIDE), dtype, path)
+                pair = _read_values(file, (2, SIDE, SIDE), dtype, stored)
                 row = next(steps)
                 array[row] = fitted(Image.fromarray(pair[0]), array.shape[1], color=False)
 
@@ -117,20 +137,37 @@ def _check_values(table: np.ndarray, folder: Path) -> None:
             )
 
 
-def _part_file(folder: Path, part: str, kind: str) -> Path:
-    return find_file(folder, f"*-{part}-{kind}.mat", f"*-{part}-{kind}.mat.gz")
+def _part_file(folder: Path, part: str, kind: str) -> Stored:
+    """Find a file of a part: by itself in a folder, else in an archive there, or in the one."""
+    ending = f"-{part}-{kind}.mat"
+    archives = [folder] if folder.is_file() else sorted(folder.rglob("*.zip"))
+    if folder.is_dir() and (any(folder.rglob(f"*{ending}*")) or not archives):
+        return Stored(find_file(folder, f"*{ending}", f"*{ending}.gz"))
+    for archive in archives:
+        names = [n for n in list_files(archive) if n.endswith((ending, f"{ending}.gz"))]
+        if len(names) == 1:
+            return Stored(archive, names[0])
+        if names:
+            raise DataError(f"{archive} holds several files {ending}: {names[0]}, {names[1]}")
+    raise DataError(f"{folder} holds no file *{ending}, by itself or in a .zip")
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
+def _opened(stored: Stored) -> Iterator[IO[bytes]]:
+    packed = (stored.member or stored.path.name).endswith(".gz")
     try:
-        with open(path, "rb") as file:
-            yield cast(IO[bytes], gzip.GzipFile(fileobj=file)) if path.suffix == ".gz" else file
-    except (OSError, EOFError, zlib.error) as error:
-        raise DataError(f"cannot read {path}: {reason(error)}") from error
+        with ExitStack() as opened:
+            if stored.member:
+                archive = opened.enter_context(zipfile.ZipFile(stored.path))
+                file = opened.enter_context(archive.open(stored.member))
+            else:
+                file = opened.enter_context(open(stored.path, "rb"))
+            yield cast(IO[bytes], gzip.GzipFile(fileobj=file)) if packed else file
+    except (OSError, EOFError, zlib.error, zipfile.BadZipFile) as error:
+        raise DataError(f"cannot read {stored}: {reason(error)}") from error
 
 
-def _read_header(file: IO[bytes], path: Path) -> tuple[tuple[int, ...], np.dtype]:
+def _read_header(file: IO[bytes], path: Stored) -> tuple[tuple[int, ...], np.dtype]:
     """Read type, number of axes and at least three sizes."""
     magic, axes = map(int, _read_values(file, (2,), np.dtype("<i4"), path))
     if magic not in TYPES or not 1 <= axes <= 4:
@@ -141,7 +178,7 @@ def _read_header(file: IO[bytes], path: Path) -> tuple[tuple[int, ...], np.dtype
     return tuple(sizes), TYPES[magic]
 
 
-def _read_array(path: Path, axes: int) -> np.ndarray:
+def _read_array(path: Stored, axes: int) -> np.ndarray:
     with _opened(path) as file:
         shape, dtype = _read_header(file, path)
         if len(shape) != axes or dtype.kind != "i" or np.prod(shape) > 10_000_000:
@@ -150,7 +187,7 @@ def _read_array(path: Path, axes: int) -> np.ndarray:
 
 
 def _read_values(
-    file: IO[bytes], shape: tuple[int, ...], dtype: np.dtype, path: Path
+    file: IO[bytes], shape: tuple[int, ...], dtype: np.dtype, path: Stored
 ) -> np.ndarray:
     wanted = int(np.prod(shape)) * dtype.itemsize
     values = file.read(wanted)

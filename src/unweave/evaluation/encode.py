@@ -25,10 +25,13 @@ class Encoded:
     """The method's own figures on these rows, such as the terms of the evidence bound."""
 
 
-def encode_run(run: Run, rows: int = ROWS, seed: int = 0) -> Encoded:
-    """Encode rows of the run's data set drawn at random without repetition."""
+def encode_run(run: Run, rows: int = ROWS, seed: int = 0, part: str = "all") -> Encoded:
+    """Encode rows of the run's data set, or of a part of it, drawn at random without repetition.
+
+    `FactorImages.part` says what parts there are; those held out of training, for instance.
+    """
     run.code.require_codes(run.kind)
-    data = run.data
+    data = run.data.part(part)
     rng = np.random.default_rng(seed)
     chosen = np.sort(rng.choice(len(data), size=min(rows, len(data)), replace=False))
     # Rows in random order: metrics split them into a part to fit and a part to test on.
@@ -36,15 +39,15 @@ def encode_run(run: Run, rows: int = ROWS, seed: int = 0) -> Encoded:
     codes, means, logvars = [], [], []
     of_images = run.code.source == "images"
     terms: dict[str, float] = {}
-    for part in in_parts(chosen):
-        images = data.images(part, rng)
+    for some in in_parts(chosen):
+        images = data.images(some, rng)
         posterior = run.posterior(images)
         if posterior is not None:
             means.append(posterior[0])
             logvars.append(posterior[1])
-        codes.append(run.encode(images) if of_images else run.encode_rows(part, data))
+        codes.append(run.encode(images) if of_images else run.encode_rows(some, data))
         for name, value in run.terms(images, seed).items():
-            terms[name] = terms.get(name, 0.0) + value * len(part) / len(chosen)
+            terms[name] = terms.get(name, 0.0) + value * len(some) / len(chosen)
     return Encoded(
         codes=np.concatenate(codes),
         factors=data.factors(chosen),

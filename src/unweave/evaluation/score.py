@@ -16,6 +16,7 @@ from scipy.stats import t as student
 
 from unweave import catalog
 from unweave.catalog import check_name, suggestion
+from unweave.code_prior import PriorName
 from unweave.errors import ConfigError, DataError
 from unweave.metrics import Score, _protocol, protocol_words
 from unweave.metrics._sampling import Encoder, Grid, encode_rows
@@ -108,6 +109,7 @@ def score(
     protocol: str | Mapping[str, str] | None = None,
     seeds: int = 1,
     posterior: tuple[Any, Any] | None = None,
+    prior: PriorName = "gaussian",
     factor_names: Sequence[str] | None = None,
     continuous: Continuous = None,
     missing: str = "refuse",
@@ -117,9 +119,10 @@ def score(
     `metrics` is "default", "all", or names; without `factors` (None) the default is
     what can be said of codes alone. `protocol` is one name for every
     metric that knows it, or a name per metric. `posterior` holds the means and
-    log-variances of a Gaussian encoder for the metrics that need them. With
-    several seeds a score is a mean, with a 95 % interval in its details. `continuous` says
-    which factors are amounts; `missing="mask"` scores each factor on the rows that have it.
+    log-variances of a Gaussian encoder for the metrics that need them, and `prior`
+    says what they were drawn towards. With several seeds a score is a mean, with a
+    95 % interval in its details. `continuous` says which factors are amounts;
+    `missing="mask"` scores each factor on the rows that have it.
     """
     check_name(preset, PRESETS, "preset")
     if seeds < 1:
@@ -133,7 +136,7 @@ def score(
     if factors is not None:
         known = factor_table(factors, continuous=continuous, names=factor_names, missing=missing)
         check_same_rows(table, known)
-    tables = _Tables(table, known, posterior)
+    tables = _Tables(table, known, posterior, prior)
     result = Scores()
     for name in chosen:
         try:
@@ -213,7 +216,7 @@ def choose_metrics(metrics: str | Sequence[str]) -> list[str]:
         if metrics == "default":
             return list(DEFAULT)
         if metrics == "all":
-            return known
+            return catalog.usable("unweave.metrics")
         metrics = [name.strip() for name in metrics.split(",")]
     for name in metrics:
         check_name(name, known, "metric")
@@ -225,6 +228,7 @@ class _Tables:
     codes: NDArray[Any]
     factors: FactorTable | None
     posterior: tuple[Any, Any] | None
+    prior: PriorName
 
 
 def _module(name: str) -> ModuleType:
@@ -258,6 +262,8 @@ def _once(name: str, tables: _Tables, preset: Preset, protocol: str | None, seed
     options = _sizes(function, preset, protocol)
     if protocol is not None:
         options["protocol"] = protocol
+    if "prior" in inspect.signature(function).parameters:
+        options["prior"] = tables.prior
     if module.NEEDS == _protocol.SEVERAL_MODELS:
         raise DataError(f"{name} compares several models; call unweave.metrics.{name} with them.")
     rows = _rows(len(tables.codes), preset, "test_rows" in options, seed)

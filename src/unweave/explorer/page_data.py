@@ -309,7 +309,9 @@ def traversals(opened: OpenRun, code: Iterable[float] | None) -> dict[str, Any]:
             values = views.values_of(unit, np.linspace(*ends, max(STEPS, shown["size"])))
             values = values[np.isfinite(values)]
             images = views.pictures_to_urls(run.decode(views.turned(start, unit, values)))
-            lines.append({**shown, "values": values.tolist(), "pictures": images})
+            lines.append(
+                {"latent": shown["first"], **shown, "values": values.tolist(), "pictures": images}
+            )
     return {"code": start.tolist(), "lines": lines}
 
 

@@ -9,11 +9,13 @@ import hashlib
 import json
 from pathlib import Path
 
+from unweave.pages import LOOK
+
 HERE = Path(__file__).parent
+STYLES = (LOOK, HERE / "page" / "style.css")
 FILES = {
     path.name: path
-    for folder in ("page", "runtime")
-    for path in sorted((HERE / folder).iterdir())
+    for path in (LOOK, *sorted((HERE / "page").iterdir()), *sorted((HERE / "runtime").iterdir()))
     if path.suffix in (".js", ".mjs", ".css", ".gz")
 }
 TYPES = {".js": "text/javascript", ".mjs": "text/javascript", ".css": "text/css"}
@@ -38,9 +40,9 @@ def page_html() -> str:
 
 def served_page() -> str:
     """Return the page that reads scripts and figures from the server."""
+    links = "".join(f'<link rel="stylesheet" href="/page/{path.name}">\n' for path in STYLES)
     head = (
-        '<link rel="stylesheet" href="/page/style.css">\n'
-        f'<script type="importmap">{_IMPORT_MAP}</script>\n'
+        links + f'<script type="importmap">{_IMPORT_MAP}</script>\n'
         '<script type="module" src="/page/main.js"></script>'
     )
     return page_html().replace("<!-- head -->", head)
@@ -53,7 +55,7 @@ def single_page(data: dict[str, str]) -> str:
         for name, path in FILES.items()
         if path.suffix in (".js", ".mjs")
     }
-    style = FILES["style.css"].read_text(encoding="utf-8")
+    style = "".join(path.read_text(encoding="utf-8") for path in STYLES)
     policy = (
         "default-src 'none'; script-src 'unsafe-inline' data: 'wasm-unsafe-eval'; "
         "style-src 'unsafe-inline'; img-src data: blob:"

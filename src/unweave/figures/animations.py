@@ -64,7 +64,7 @@ def animated_traversals(
     start: Any = None,
     *,
     ranges: Ranges = "fixed",
-    reach: float = 2.0,
+    reach: float | None = None,
     steps: int = 21,
     latents: list[int] | None = None,
     columns: int = 5,

@@ -80,7 +80,7 @@ def draw(
     animation: str = "gif",
     start: Any = None,
     ranges: Ranges = "fixed",
-    reach: float = 2.0,
+    reach: float | None = None,
     steps: int = 11,
     seed: int = 0,
 ) -> Drawn:

@@ -1,6 +1,7 @@
 """Plots of several runs: scores by setting, trade-offs, agreement of metrics."""
 
 import textwrap
+from collections.abc import Sequence
 from typing import Any
 
 import matplotlib
@@ -63,22 +64,27 @@ def mig_against_correlation(comparison: Comparison) -> Drawing:
     return _trade_off(comparison, points, "total correlation of the codes (nats)", "MIG")
 
 
-@styled
 def rank_agreement(comparison: Comparison) -> Drawing:
     """Draw whether metrics order the runs alike: +1 the same order, -1 the reverse."""
     view = comparison.agreement
     ranked = np.flatnonzero(np.isfinite(view.correlation).any(axis=1))
     if len(ranked) < 2:
         raise DataError("fewer than 3 runs share two metrics, so there are no ranks to compare")
-    correlation = view.correlation[np.ix_(ranked, ranked)]
-    count = len(ranked)
+    names = [view.metrics[i] for i in ranked]
+    return draw_agreement(names, view.correlation[np.ix_(ranked, ranked)])
+
+
+@styled
+def draw_agreement(names: Sequence[str], correlation: np.ndarray) -> Drawing:
+    """Draw rank correlations of metrics, (metric, metric)."""
+    count = len(names)
     side = 1.9 + 0.55 * count
     drawing = Drawing(figsize=(side + 1.0, side), layout="constrained")
     axes = drawing.add_subplot()
     color_map = matplotlib.colormaps[DIVERGING].with_extremes(bad="#F0F0F0")
     image = axes.imshow(correlation, cmap=color_map, vmin=-1, vmax=1, aspect="auto")
     axes.grid(visible=False)
-    names = [view.metrics[i].replace("_", " ") for i in ranked]
+    names = [name.replace("_", " ") for name in names]
     axes.set_xticks(range(count), names, rotation=40, ha="right", rotation_mode="anchor")
     axes.set_yticks(range(count), names)
     axes.tick_params(length=0)

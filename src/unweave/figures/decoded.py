@@ -34,7 +34,7 @@ def traversals(
     start: Any = None,
     *,
     ranges: Ranges = "fixed",
-    reach: float = 2.0,
+    reach: float | None = None,
     steps: int = 11,
     latents: list[int] | None = None,
     seed: int = 0,

@@ -9,9 +9,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
 from unweave import views
+from unweave.code_prior import ACTIVE
 from unweave.errors import DataError
 from unweave.figures.style import DIVERGING, PALETTE, QUIET, SEQUENTIAL, Drawing, line_look, styled
-from unweave.probability.gaussian import ACTIVE
 from unweave.runs.model import Model
 from unweave.runs.run import Run
 from unweave.views import CodeSample, Curve, HeatMap, KlOverTime, LatentResponse, ResponseLines
@@ -73,7 +73,7 @@ def _draw_kl_over_time(axes: Axes, view: KlOverTime, labels: Sequence[str]) -> N
     dead = 0
     for place, latent in enumerate(order):
         values = view.kl[:, latent]
-        if place >= NAMED_LINES or values[-1] <= ACTIVE:
+        if place >= NAMED_LINES or values[-1] <= view.least + ACTIVE:
             dead += 1
             axes.plot(view.steps, values, color=QUIET, linewidth=1, marker=marker, zorder=1)
             continue

@@ -60,7 +60,7 @@ class AdaptiveVAE(GaussianAutoencoder):
         shared = ~self.kept(one, two, batch.changed)
         q = self.share(one, two, shared)
         reconstruction = self.reconstruction(nets, q.sample(), images)
-        kl = q.kl_to_prior().sum(1).mean()
+        kl = self.kl_to_prior(q).sum(1).mean()
         return Loss(
             reconstruction + self.beta.at(step) * kl,
             reconstruction=reconstruction,

@@ -90,7 +90,7 @@ class LinearBaseline(Baseline):
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """Return pixels that were drawn, their mean, axes (latent, pixel) and deviations."""
         rng = np.random.default_rng((seed, 0xF17))
-        rows = np.sort(draw_rows(len(data), min(self.fit_rows, len(data)), rng))
+        rows = np.sort(draw_rows(data, min(self.fit_rows, len(data)), rng))
         if len(rows) <= self.latent_dim:
             raise DataError(
                 f"{len(rows)} images are too few to fit {self.latent_dim} dimensions to"

@@ -9,10 +9,10 @@ gradient vanishes.
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
-from torch.nn.functional import gumbel_softmax
+from torch.nn.functional import gumbel_softmax, one_hot
 
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
@@ -22,9 +22,17 @@ from unweave.methods._method import Loss, Player, Turn
 from unweave.networks import Architecture, Networks, code_discriminator
 from unweave.probability.adversarial import discriminator_loss, fooling_loss
 from unweave.probability.priors import sample_one_hot
-from unweave.settings.optimizers import Adam
+from unweave.settings.optimizers import Adam, Optimizer
 from unweave.settings.schedules import Schedule, constant
-from unweave.tensors import Images, Latents
+from unweave.tensors import Images, Latents, Scalar
+
+
+class Drawn(NamedTuple):
+    """The codes of a batch: logits of clusters, a cluster drawn from them, and the style."""
+
+    logits: Latents
+    y: Latents
+    z: Latents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +49,7 @@ class ClusterStyleAutoencoder(Autoencoder):
     """Units of each hidden layer of the discriminators. Paper: 1000."""
     discriminator_depth: int = 2
     """Hidden layers of the discriminators. Paper: 2."""
-    discriminator_optimizer: Adam = Adam(1e-4, betas=(0.5, 0.9))
+    discriminator_optimizer: Optimizer = Adam(1e-4, betas=(0.5, 0.9))
     """How the discriminators are updated. Paper: SGD with momentum; a public port: Adam, 1e-4."""
 
     swaps = True
@@ -90,18 +98,23 @@ class ClusterStyleAutoencoder(Autoencoder):
         """Draw one-hot clusters; gradients pass through the Gumbel-softmax relaxation."""
         return gumbel_softmax(logits, tau=self.temperature, hard=True)
 
+    def likeliest_cluster(self, logits: Latents) -> Latents:
+        """Return the one-hot likeliest cluster; gradients are those of the softmax."""
+        soft = logits.softmax(1)
+        hard = one_hot(soft.argmax(1), soft.shape[1]).to(soft.dtype)
+        # Adding 0 leaves the one-hot as it is and passes gradients on.
+        return hard + (soft - soft.detach())
+
     def prior_clusters(self, nets: Networks, count: int) -> Latents:
         """Draw one-hot clusters from their prior: all are equally likely."""
         first = nets.cluster_discriminator[0]
         return sample_one_hot(count, first.in_features, first.weight.device)
 
-    def autoencoder_loss(
-        self, nets: Networks, images: Images, y: Latents, z: Latents, step: int
-    ) -> Loss:
+    def autoencoder_loss(self, nets: Networks, images: Images, drawn: Drawn, step: int) -> Loss:
         """Return what the autoencoder lowers."""
-        reconstruction = self.reconstruction(nets, self.join(nets, y, z), images)
-        fooling_y = fooling_loss(nets.cluster_discriminator(y))
-        fooling_z = fooling_loss(nets.style_discriminator(z))
+        reconstruction = self.reconstruction(nets, self.join(nets, drawn.y, drawn.z), images)
+        fooling_y = fooling_loss(nets.cluster_discriminator(drawn.y))
+        fooling_z = fooling_loss(nets.style_discriminator(drawn.z))
         return Loss(
             reconstruction + self.adversarial_weight.at(step) * (fooling_y + fooling_z),
             reconstruction=reconstruction,
@@ -112,7 +125,8 @@ class ClusterStyleAutoencoder(Autoencoder):
     def turns(self, nets: Networks, batch: Any, step: int) -> Iterator[Turn]:
         logits, z = self.split(nets, batch.images)
         y = self.draw_cluster(logits)
-        yield Turn("autoencoder", self.autoencoder_loss(nets, batch.images, y, z, step))
+        drawn = Drawn(logits, y, z)
+        yield Turn("autoencoder", self.autoencoder_loss(nets, batch.images, drawn, step))
 
         one_hot = self.prior_clusters(nets, len(y))
         judge_y, judge_z = nets.cluster_discriminator, nets.style_discriminator
@@ -130,10 +144,13 @@ class ClusterStyleAutoencoder(Autoencoder):
         return self.join(nets, self.draw_cluster(logits), z)
 
     def swap(self, nets: Networks, content_images: Images, style_images: Images) -> Images:
-        """Decode the clusters of some images with the styles of others."""
+        """Decode the likeliest clusters of some images with the styles of others.
+
+        Decoders have seen one cluster at a time, never a blend.
+        """
         logits, _ = self.split(nets, content_images)
         _, z = self.split(nets, style_images)
-        return self.decode(nets, self.join(nets, logits.softmax(1), z))
+        return self.decode(nets, self.join(nets, self.likeliest_cluster(logits), z))
 
     def code_parts(self, nets: Networks, data: DataSummary) -> tuple[Part, ...]:
         return (
@@ -152,11 +169,33 @@ class ClusteringAutoencoder(ClusterStyleAutoencoder):
 
     clusters: int = 16
     """Number of clusters. Paper: 16 or 30 to cluster, 20 to reduce dimensions."""
+    decision_weight: Schedule = constant(3.0)
+    """Weight v of the information of clusters about images, without which nothing makes an
+    image's cluster certain. Paper: 0."""
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.clusters < 2:
             raise ConfigError(f"clusters must be 2 or more, found {self.clusters}")
 
+    def autoencoder_loss(self, nets: Networks, images: Images, drawn: Drawn, step: int) -> Loss:
+        loss = super().autoencoder_loss(nets, images, drawn, step)
+        information = cluster_information(drawn.logits)
+        weighted = self.decision_weight.at(step) * information
+        return loss.plus(-weighted, information=information)
+
     def cluster_count(self, data: DataSummary) -> int:
         return self.clusters
+
+
+def cluster_information(logits: Latents) -> Scalar:
+    """Return I(x; y) = H(E q(y|x)) - E H(q(y|x)) over a batch, in nats.
+
+    At most log clusters: each image is certain of its cluster, and all are used alike.
+    """
+    log_q = logits.log_softmax(1)
+    q = log_q.exp()
+    mean = q.mean(0)
+    # The least probability in single precision: a cluster that nobody takes adds 0.
+    entropy_of_mean = -(mean * mean.clamp_min(1e-30).log()).sum()
+    return entropy_of_mean + (q * log_q).sum(1).mean()

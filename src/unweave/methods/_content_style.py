@@ -15,6 +15,7 @@ from unweave.methods._gaussian_vae import GaussianAutoencoder
 from unweave.methods._method import Loss, Turn
 from unweave.networks import Architecture, GaussianEncoder, Networks
 from unweave.probability.gaussian import DiagonalGaussian
+from unweave.probability.priors import sample_code_prior
 from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Images, Latents
 
@@ -73,8 +74,8 @@ class ContentStyleVAE(GaussianAutoencoder):
         shared = self.pool_groups(content, batch.group_size)
         z = torch.cat([self.draw_content(shared, batch.group_size), style.sample()], dim=1)
         reconstruction = self.reconstruction(nets, z, batch.images)
-        kl_style = style.kl_to_prior().sum(1).mean()
-        kl_content = shared.kl_to_prior().sum(1).mean()
+        kl_style = self.kl_to_prior(style).sum(1).mean()
+        kl_content = self.kl_to_prior(shared).sum(1).mean()
         penalty = kl_style + kl_content / batch.group_size
         return Loss(
             reconstruction + self.beta.at(step) * penalty,
@@ -119,4 +120,4 @@ class ContentStyleVAE(GaussianAutoencoder):
         return Part(self.content_dim, role="content"), Part(self.latent_dim, role="style")
 
     def sample_prior(self, nets: Networks, count: int) -> Latents:
-        return torch.randn(count, self.content_dim + self.latent_dim)
+        return sample_code_prior(self.code_prior, count, self.content_dim + self.latent_dim)

@@ -5,51 +5,28 @@ no state, so one object serves any number of runs.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from types import MappingProxyType
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import torch
 
 from unweave import catalog
 from unweave.batches import Supervision, Unsupervised
+from unweave.code_prior import GAUSSIAN, CodePrior
 from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError
 from unweave.methods._code import Code, CodeSource, Part
+from unweave.methods._play import Loss as Loss
+from unweave.methods._play import Move, Player
+from unweave.methods._play import Turn as Turn
 from unweave.networks import Architecture, Networks
 from unweave.probability.gaussian import DiagonalGaussian
-from unweave.settings.optimizers import Adam
+from unweave.settings.optimizers import Adam, Optimizer
+from unweave.settings.plain import field_types
 from unweave.settings.schedules import Schedule
 from unweave.tensors import Images, Latents, Scalar
-
-
-class Loss:
-    """The total a player lowers, and the terms it is made of (batch means)."""
-
-    def __init__(self, total: Scalar, **terms: Scalar):
-        self.total, self.terms = total, terms
-
-    def plus(self, extra: Scalar, **terms: Scalar) -> "Loss":
-        """Return the loss with something added."""
-        return Loss(self.total + extra, **self.terms, **terms)
-
-
-class Turn(NamedTuple):
-    """One update of one player."""
-
-    player: str
-    loss: Loss
-
-
-class Player(NamedTuple):
-    """One side of the game: the networks it may change, and how."""
-
-    owns: tuple[str, ...]
-    optimizer: Adam
-    speed: Mapping[str, float] = MappingProxyType({})
-    """How many times faster than the others some of the networks learn, by name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +35,7 @@ class Method(ABC):
 
     latent_dim: int = 10
     """Number of dimensions of the code. Papers: 10 on dSprites."""
-    optimizer: Adam = Adam()
+    optimizer: Optimizer = Adam()
     """How the networks are updated. The large study: learning rate 1e-4, betas 0.9 and 0.999."""
 
     main_knob: ClassVar[str] = ""
@@ -72,12 +49,22 @@ class Method(ABC):
 
     def __post_init__(self) -> None:
         # So that BetaVAE(beta=4) and BetaVAE(beta="0:4:10000") can be written.
+        types = field_types(type(self))
         for field in fields(self):
-            value = getattr(self, field.name)
-            if field.type is Schedule or (field.type == Schedule | None and value is not None):
+            value, kind = getattr(self, field.name), types[field.name]
+            if kind is Schedule or (kind == Schedule | None and value is not None):
                 object.__setattr__(self, field.name, Schedule.parse(value))
+                self.refuse_negative(field.name)
         if self.latent_dim < 1:
             raise ConfigError(f"latent_dim must be 1 or more, found {self.latent_dim}")
+
+    def refuse_negative(self, *names: str) -> None:
+        """Raise an error if a weight is below 0, or a schedule is at either end."""
+        for name in names:
+            value = getattr(self, name)
+            lowest = min(value.start, value.end) if isinstance(value, Schedule) else value
+            if lowest < 0:
+                raise ConfigError(f"{name} must be 0 or more, found {value}")
 
     @classmethod
     def around(cls, inner: str) -> "type[Method]":
@@ -112,16 +99,25 @@ class Method(ABC):
         """
         return
 
+    def finish(self, nets: Networks, data: FactorImages, seed: int) -> None:
+        """Set, after the last step, what is found in trained networks; by default nothing.
+
+        A probe, an encoder for a generator, directions in a code. What is set must be
+        buffers or weights of `nets`; where there are running averages, `nets` has these.
+        A run that is trained further starts from before this, and finishes again.
+        """
+        return
+
     @property
     @abstractmethod
     def players(self) -> dict[str, Player]:
         """Return who plays, by name; with nobody to play there are no steps, only `fit`."""
 
     @abstractmethod
-    def turns(self, nets: Networks, batch: Any, step: int) -> Iterator[Turn]:
-        """Yield the updates of one step, in order.
+    def turns(self, nets: Networks, batch: Any, step: int) -> Iterator[Move]:
+        """Yield the moves of one step, in order: see `_play`.
 
-        After a `yield` the player's weights have moved: detach what you keep.
+        After a `yield` weights have moved: detach what you keep, or compute it again.
         """
 
     def code_parts(self, nets: Networks, data: DataSummary) -> tuple[Part, ...]:
@@ -153,6 +149,11 @@ class Method(ABC):
         """Return the codes of images with the noise that training gives them, if it gives any."""
         q = self.posterior(nets, images)
         return self.encode(nets, images) if q is None else q.sample()
+
+    @property
+    def code_prior(self) -> CodePrior:
+        """Return the prior that a Gaussian posterior is compared with."""
+        return GAUSSIAN
 
     def sample_prior(self, nets: Networks, count: int) -> Latents:
         """Draw codes to generate from."""

@@ -27,7 +27,7 @@ from unweave.networks import Architecture, GaussianEncoder, Networks, code_discr
 from unweave.probability import priors
 from unweave.probability.adversarial import discriminator_loss, fooling_loss
 from unweave.probability.gaussian import DiagonalGaussian
-from unweave.settings.optimizers import Adam
+from unweave.settings.optimizers import Adam, Optimizer
 from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Images, Latents
 
@@ -46,7 +46,7 @@ class AAE(Autoencoder):
     """Units of each hidden layer of the discriminator. Paper: 1000."""
     discriminator_depth: int = 2
     """Hidden layers of the discriminator. Paper: 2."""
-    discriminator_optimizer: Adam = Adam(1e-4, betas=(0.5, 0.9))
+    discriminator_optimizer: Optimizer = Adam(1e-4, betas=(0.5, 0.9))
     """How the discriminator is updated. Paper: SGD with momentum; a public port: Adam, 1e-4."""
 
     main_knob = "adversarial_weight"

@@ -10,6 +10,9 @@ repulsion that ends at the distance η:
 
     μ Σ_{i<j} max(0, η - ‖c_i - c_j‖)
 
+The code given to metrics is the head of the likeliest cluster plus the style: like the
+decoder, it knows no blends of heads.
+
 Differs from the paper as `aae_clustering` does.
 """
 
@@ -20,7 +23,7 @@ from torch import Tensor, nn
 
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
-from unweave.methods._cluster_style import ClusteringAutoencoder
+from unweave.methods._cluster_style import ClusteringAutoencoder, Drawn
 from unweave.methods._code import Part
 from unweave.methods._method import Loss, Player
 from unweave.networks import Architecture, Networks
@@ -43,6 +46,7 @@ class AAEReduction(ClusteringAutoencoder):
         super().__post_init__()
         if self.head_distance <= 0:
             raise ConfigError(f"head_distance must be above 0, found {self.head_distance}")
+        self.refuse_negative("repulsion_weight")
 
     def joined_size(self, clusters: int) -> int:
         return self.latent_dim
@@ -66,10 +70,12 @@ class AAEReduction(ClusteringAutoencoder):
         r: Latents = nets.heads(y) + z
         return r
 
-    def autoencoder_loss(
-        self, nets: Networks, images: Images, y: Latents, z: Latents, step: int
-    ) -> Loss:
-        loss = super().autoencoder_loss(nets, images, y, z, step)
+    def encode(self, nets: Networks, images: Images) -> Latents:
+        logits, z = self.split(nets, images)
+        return self.join(nets, self.likeliest_cluster(logits), z)
+
+    def autoencoder_loss(self, nets: Networks, images: Images, drawn: Drawn, step: int) -> Loss:
+        loss = super().autoencoder_loss(nets, images, drawn, step)
         repelled = repulsion(nets.heads.weight.T, self.head_distance)
         return loss.plus(self.repulsion_weight * repelled, repulsion=repelled)
 

@@ -41,8 +41,8 @@ class BetaTCVAE(GaussianVAE):
         q = self.posterior(nets, batch.images)
         z = q.sample()
         reconstruction = self.reconstruction(nets, z, batch.images)
-        parts = split_kl(z, q, batch.population, self.estimator)
-        kl = q.kl_to_prior().sum(1).mean()
+        parts = split_kl(z, q, batch.population, self.estimator, self.code_prior)
+        kl = self.kl_to_prior(q).sum(1).mean()
 
         alpha, beta, gamma = self.alpha.at(step), self.beta.at(step), self.gamma.at(step)
         if self.analytic_kl and alpha == gamma:

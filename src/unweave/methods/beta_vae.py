@@ -39,5 +39,5 @@ class BetaVAE(GaussianVAE):
         beta = self.beta_for(batch.images[0].numel()).at(step)
         q = self.posterior(nets, batch.images)
         reconstruction = self.reconstruction(nets, q.sample(), batch.images)
-        kl = q.kl_to_prior().sum(1).mean()
+        kl = self.kl_to_prior(q).sum(1).mean()
         return Loss(reconstruction + beta * kl, reconstruction=reconstruction, kl=kl)

@@ -39,7 +39,7 @@ class DIPVAE(GaussianVAE):
     def loss(self, nets: Networks, batch: Batch, step: int) -> Loss:
         q = self.posterior(nets, batch.images)
         reconstruction = self.reconstruction(nets, q.sample(), batch.images)
-        kl = q.kl_to_prior().sum(1).mean()
+        kl = self.kl_to_prior(q).sum(1).mean()
         gap = identity_gap(covariance(q.mean) if self.form == "I" else aggregate_covariance(q))
 
         lambda_od = self.lambda_od.at(step)

@@ -24,7 +24,7 @@ from unweave.methods._method import Loss, Player, Turn
 from unweave.networks import Architecture, Networks, code_discriminator
 from unweave.probability.adversarial import discriminator_loss
 from unweave.probability.total_correlation import permute_dimensions
-from unweave.settings.optimizers import Adam
+from unweave.settings.optimizers import Adam, Optimizer
 from unweave.settings.schedules import Schedule, constant
 
 
@@ -37,7 +37,7 @@ class FactorVAE(GaussianAutoencoder):
     """Units of each hidden layer of the discriminator. Paper: 1000."""
     discriminator_depth: int = 6
     """Hidden layers of the discriminator. Paper: 6; 2 of 256 units will do on small data."""
-    discriminator_optimizer: Adam = Adam(1e-4, betas=(0.5, 0.9))
+    discriminator_optimizer: Optimizer = Adam(1e-4, betas=(0.5, 0.9))
     """How the discriminator is updated. Paper: learning rate 1e-4, betas 0.5 and 0.9."""
 
     main_knob = "gamma"
@@ -59,7 +59,7 @@ class FactorVAE(GaussianAutoencoder):
         q = self.posterior(nets, batch.images)
         z = q.sample()
         reconstruction = self.reconstruction(nets, z, batch.images)
-        kl = q.kl_to_prior().sum(1).mean()
+        kl = self.kl_to_prior(q).sum(1).mean()
         correlation = nets.discriminator(z).mean()
         yield Turn(
             "autoencoder",

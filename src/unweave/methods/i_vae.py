@@ -129,9 +129,14 @@ class IVAE(Autoencoder):
         """Measure the scale of images; keep some u, to sample from the prior without the data."""
         known = self.supervision.known_rows(data)
         rng = np.random.default_rng((seed, 0xA1))
-        rows = np.sort(rng.choice(known, size=min(len(known), MEASURED), replace=False))
+        reached = None if data.weights is None else data.weights[known].cumsum()
+        measured = min(len(known), MEASURED)
+        if reached is None:
+            rows = np.sort(rng.choice(known, size=measured, replace=False))
+        else:
+            rows = np.sort(known[draw_rows(len(known), measured, rng, reached)])
         nets.standardization.fit(torch.from_numpy(data.images(rows)))
-        drawn = draw_rows(len(known), OBSERVED, np.random.default_rng((seed, 0xA0)))
+        drawn = draw_rows(len(known), OBSERVED, np.random.default_rng((seed, 0xA0)), reached)
         u = torch.from_numpy(self.supervision.values(data, known[drawn]))
         nets.prior.observed.copy_(u)
 

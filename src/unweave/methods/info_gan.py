@@ -35,7 +35,7 @@ from unweave.methods._method import Loss, Method, Player, Turn
 from unweave.networks import LEAK, Architecture, Networks, batch_normalized, spectrally_normalized
 from unweave.probability.adversarial import discriminator_loss, fooling_loss
 from unweave.probability.priors import sample_one_hot
-from unweave.settings.optimizers import Adam
+from unweave.settings.optimizers import Adam, Optimizer
 from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Images, Latents, Scalar
 
@@ -63,11 +63,11 @@ class InfoGAN(Method):
     """Number of uniform noise inputs that no head reads back. Paper: 62 on MNIST."""
     information_weight: Schedule = constant(1.0)
     """Weight λ of the information. Paper: 1."""
-    optimizer: Adam = Adam(1e-3, betas=(0.5, 0.999))
+    optimizer: Optimizer = Adam(1e-3, betas=(0.5, 0.999))
     """How the generator is updated. Paper: Adam, 1e-3, first beta 0.5."""
     discriminator_width: int = 128
     """Features of the trunk and hidden units of the code head. Paper: 1024 and 128."""
-    discriminator_optimizer: Adam = Adam(2e-4, betas=(0.5, 0.999))
+    discriminator_optimizer: Optimizer = Adam(2e-4, betas=(0.5, 0.999))
     """How trunk, judge and code head are updated. Paper: Adam, 2e-4, first beta 0.5."""
 
     main_knob = "information_weight"

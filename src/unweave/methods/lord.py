@@ -31,7 +31,7 @@ from unweave.methods._code import Part
 from unweave.methods._method import Loss, Method, Player, Turn
 from unweave.networks import Architecture, ClassGenerator, Networks, squared_distance, table
 from unweave.probability.perceptual import pyramid_distance
-from unweave.settings.optimizers import Adam
+from unweave.settings.optimizers import Adam, Optimizer
 from unweave.tensors import Images, Latents, Scalar
 
 
@@ -56,13 +56,13 @@ class LORD(Method):
     pixels, which is 10,000 for the sum over 32×32."""
     channels: int = 64
     """Channels of the generator's smallest map, halved at each size above. Paper: 256 in all."""
-    optimizer: Adam = Adam(3e-4, betas=(0.5, 0.999))
+    optimizer: Optimizer = Adam(3e-4, betas=(0.5, 0.999))
     """How the generator is updated in stage one, decaying over it. Paper: Adam, 3e-4, first
     beta 0.5, half a cosine to 1e-5."""
     table_speed: float = 10.0
     """How many times faster than the generator the tables learn. Paper: 10; 100 was better in
     a short run with few dimensions."""
-    encoder_optimizer: Adam = Adam(1e-4, betas=(0.5, 0.999))
+    encoder_optimizer: Optimizer = Adam(1e-4, betas=(0.5, 0.999))
     """How encoders and generator are updated in stage two. Paper: Adam, 1e-4, first beta 0.5."""
 
     main_knob = "content_decay"
@@ -73,9 +73,7 @@ class LORD(Method):
         for name in ("class_dim", "channels", "table_speed"):
             if getattr(self, name) <= 0:
                 raise ConfigError(f"{name} must be above 0, found {getattr(self, name)}")
-        for name in ("noise", "content_decay", "code_weight"):
-            if getattr(self, name) < 0:
-                raise ConfigError(f"{name} must be 0 or more, found {getattr(self, name)}")
+        self.refuse_negative("noise", "content_decay", "code_weight")
         if self.first_stage_steps is not None and self.first_stage_steps < 1:
             raise ConfigError(f"first_stage_steps must be above 0, found {self.first_stage_steps}")
 

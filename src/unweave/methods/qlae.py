@@ -15,6 +15,9 @@ Set w against the steps of a shorter run.
 Its pixels are averaged, unlike those of every other method here, since weight
 decay is set against that scale; the recorded reconstruction is the sum.
 
+Gradients are cut entry by entry before Adam sees them; its updates are not cut. The
+authors' code cuts those of weights alone; here those of biases are cut as well.
+
 Differs from the paper: the networks are those of `--architecture`, which have no
 instance normalisation.
 """
@@ -31,7 +34,7 @@ from unweave.errors import ConfigError
 from unweave.methods._autoencoder import Autoencoder
 from unweave.methods._method import Loss, Player, Turn
 from unweave.networks import Architecture, Networks
-from unweave.settings.optimizers import Adam
+from unweave.settings.optimizers import Adam, Optimizer
 from unweave.tensors import Images, Latents
 
 
@@ -62,11 +65,11 @@ class QLAE(Autoencoder):
     lambda_commitment: float = 0.01
     """λ_c, weight of keeping the encoder's outputs at values. Paper: 0.01; the authors' fixed
     settings for dSprites: 0.001."""
-    optimizer: Adam = Adam(1e-3, weight_decay=0.1, decay_biases=False, clip_value=1.0)
+    optimizer: Optimizer = Adam(1e-3, weight_decay=0.1, decay_biases=False, clip_value=1.0)
     """How encoder and decoder are updated. Paper: 1e-3, weight decay 0.1 (0.001 on MPI3D)
-    of weights but not of biases, gradients cut at 1."""
-    codebook_optimizer: Adam = Adam(1e-3, clip_value=1.0)
-    """How the values are updated; they do not decay. Paper: 1e-3, gradients cut at 1."""
+    of weights but not of biases, gradients of weights cut at 1."""
+    codebook_optimizer: Optimizer = Adam(1e-3)
+    """How the values are updated; they do not decay. Paper: 1e-3, gradients not cut."""
 
     main_knob = "values"
 
@@ -74,6 +77,7 @@ class QLAE(Autoencoder):
         super().__post_init__()
         if self.values < 2:
             raise ConfigError(f"values must be 2 or more, found {self.values}")
+        self.refuse_negative("lambda_quantization", "lambda_commitment")
 
     def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
         nets = Networks()

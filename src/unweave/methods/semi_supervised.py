@@ -33,8 +33,10 @@ from unweave.errors import ConfigError
 from unweave.methods import method_named
 from unweave.methods._code import Part
 from unweave.methods._label_losses import HEADS, LEARNING, LabelLoss
-from unweave.methods._method import Method, Player, Turn
+from unweave.methods._method import Method, Player
+from unweave.methods._play import Loss, Move, turns_of, with_loss_of
 from unweave.networks import Architecture, Networks
+from unweave.settings.plain import field_types
 from unweave.settings.schedules import Schedule, constant
 
 M = TypeVar("M", bound=Method)
@@ -124,18 +126,22 @@ class Twin(Method):
         owner = players[name]
         return players | {name: owner._replace(owns=(*owner.owns, "label_head"))}
 
-    def turns(self, nets: Networks, batch: LabelledBatch, step: int) -> Iterator[Turn]:
+    def turns(self, nets: Networks, batch: LabelledBatch, step: int) -> Iterator[Move]:
         owner = owner_of_encoder(self.players)
         waiting = step >= self.label_start
-        turns = super().turns(nets, batch.unlabelled, step)  # type: ignore[safe-super]
-        for turn in turns:
-            if waiting and turn.player == owner:
+        moves = super().turns(nets, batch.unlabelled, step)  # type: ignore[safe-super]
+        for move in moves:
+            if waiting and owner in {turn.player for turn in turns_of(move)}:
                 waiting = False
-                codes = self.encode(nets, batch.images).float()
-                labels = nets.label_head(codes, batch.labels)
-                weight = self.label_weight.at(step - self.label_start)
-                turn = Turn(turn.player, turn.loss.plus(weight * labels, labels=labels))
-            yield turn
+                move = with_loss_of(owner, move, lambda loss: self.guided(loss, nets, batch, step))
+            yield move
+
+    def guided(self, loss: Loss, nets: Networks, batch: LabelledBatch, step: int) -> Loss:
+        """Return a loss with that of the labels added."""
+        codes = self.encode(nets, batch.images).float()
+        labels = nets.label_head(codes, batch.labels)
+        weight = self.label_weight.at(step - self.label_start)
+        return loss.plus(weight * labels, labels=labels)
 
 
 def owner_of_encoder(players: dict[str, Player]) -> str:
@@ -149,7 +155,7 @@ def owner_of_encoder(players: dict[str, Player]) -> str:
 @functools.cache
 def twin_of(method: type[Method]) -> type[Method]:
     """Return the class with the settings and formulas of a method and of its labels."""
-    inner = dataclasses.fields(method)
+    inner, types = dataclasses.fields(method), field_types(method)
     shared = {field.name for field in dataclasses.fields(Method)}
     for field in dataclasses.fields(Twin):
         if field.name not in shared and field.name in {f.name for f in inner}:
@@ -160,7 +166,7 @@ def twin_of(method: type[Method]) -> type[Method]:
     # The method's fields once more, so that its own defaults go before those of Method.
     kind = dataclasses.make_dataclass(
         f"SemiSupervised{method.__name__}",
-        [(field.name, field.type, copy.copy(field)) for field in inner],
+        [(field.name, types[field.name], copy.copy(field)) for field in inner],
         bases=(Twin, method),
         namespace={"catalog_name": f"semi_supervised+{catalog.name_of(method)}"},
         frozen=True,

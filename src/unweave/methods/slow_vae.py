@@ -66,7 +66,7 @@ class SlowVAE(GaussianAutoencoder):
         images = batch.both
         q = self.posterior(nets, images)
         reconstruction = self.reconstruction(nets, q.sample(), images)
-        kl = q.kl_to_prior().sum(1).mean()
+        kl = self.kl_to_prior(q).sum(1).mean()
         slowness = self.slowness(*q.halves())
         return Loss(
             2 * reconstruction + self.beta.at(step) * kl + self.gamma.at(step) * slowness,

@@ -21,5 +21,5 @@ class VAE(GaussianVAE):
     def loss(self, nets: Networks, batch: Batch, step: int) -> Loss:
         q = self.posterior(nets, batch.images)
         reconstruction = self.reconstruction(nets, q.sample(), batch.images)
-        kl = q.kl_to_prior().sum(1).mean()
+        kl = self.kl_to_prior(q).sum(1).mean()
         return Loss(reconstruction + kl, reconstruction=reconstruction, kl=kl)

@@ -11,11 +11,15 @@ layers, in units of their prior: (mean of q - mean of p) / deviation of p, the l
 above at their means. So the prior of a code is N(0, I). `decode` leaves the layers
 below the code at the mean of their prior, samples draw them too. What the top layers
 hold is not decided by the method: with free fine layers the layer of one pixel may
-end with a rate near 0, which the record shows.
+end with a rate near 0, which the record shows. It sees the image through an average over
+the whole map, which knows no places; `learnt_top` gives each place a weight instead.
 
-Differs from the paper: teaching size, with the finest layer at half the image's side;
-Bernoulli pixels instead of a mixture of discretised logistics; no running mean of the
-weights; rates in nats per image, not per pixel, and so is the norm of the gradient.
+Differs from the paper: teaching size, with the finest layer at half the image's side
+and one block of the encoder at each size instead of several; Bernoulli pixels instead of a
+mixture of discretised logistics; no running mean of the weights; rates in nats per image,
+not per pixel, and so is the norm of the gradient. At the start the last convolutions of the
+decoder's blocks are smaller by √(1/layers), as in the paper's code, but not those of the
+encoder's; biases begin as PyTorch draws them, not at 0.
 The run's architecture is not used: the ladder is the method.
 """
 
@@ -36,7 +40,7 @@ from unweave.methods._method import Loss, Player, Turn
 from unweave.networks import Architecture, BottomUp, Networks, TopDown
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.probability.likelihood import negative_log_likelihood
-from unweave.settings.optimizers import Adam
+from unweave.settings.optimizers import Adam, Optimizer
 from unweave.tensors import Images, Latents, Scalar
 
 
@@ -60,12 +64,15 @@ class VeryDeepVAE(Autoencoder):
     repeated for larger images. Paper: 43 layers on CIFAR-10, up to 78."""
     width: int = 32
     """Channels of the state. Paper: 384 on CIFAR-10."""
+    learnt_top: bool = False
+    """Whether the encoder's last step, to one pixel, has a weight for each pixel. Paper: no, an
+    average, which loses where things are."""
     code_layers: int = 3
     """How many layers from the top make up the code; by default those of 1×1 and 4×4. Only
     a single layer has a Gaussian posterior, which some metrics need."""
     temperature: float = 1.0
     """Factor of the prior's deviations when images are drawn. Paper: 0.7 to 1 for pictures."""
-    optimizer: Adam = Adam(
+    optimizer: Optimizer = Adam(
         2e-4,
         betas=(0.9, 0.9),
         weight_decay=0.01,
@@ -88,12 +95,11 @@ class VeryDeepVAE(Autoencoder):
         for name in ("code_layers", "width", "map_latents"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be 1 or more, found {getattr(self, name)}")
-        if self.temperature < 0:
-            raise ConfigError(f"temperature must be 0 or more, found {self.temperature}")
+        self.refuse_negative("temperature")
 
     def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
         nets = Networks()
-        nets.encoder = BottomUp(data.image_shape, self.width)
+        nets.encoder = BottomUp(data.image_shape, self.width, learnt_top=self.learnt_top)
         nets.decoder = TopDown(
             data.image_shape,
             self.width,

@@ -5,64 +5,86 @@ the function has the module's name; the module also says which protocols it
 knows (`PROTOCOLS`), what it needs (`NEEDS`) and which direction is better.
 """
 
-from unweave.metrics._score import Made, Score, is_preliminary, protocol_words
-from unweave.metrics.beta_vae_score import beta_vae_score, beta_vae_score_of_model
-from unweave.metrics.dci import dci
-from unweave.metrics.dcimig import dcimig
-from unweave.metrics.explicitness import explicitness
-from unweave.metrics.factor_vae_score import factor_vae_score, factor_vae_score_of_model
-from unweave.metrics.factored_components import (
-    factored_components,
-    factored_components_of_model,
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from unweave import catalog
+from unweave.metrics._protocol import (
+    CODES,
+    CODES_ALONE,
+    POSTERIOR,
+    POSTERIOR_ALONE,
+    SEVERAL_MODELS,
 )
-from unweave.metrics.flatness import flatness, flatness_of_model
-from unweave.metrics.gaussian_total_correlation import gaussian_total_correlation
-from unweave.metrics.infomec import infomec
-from unweave.metrics.irs import irs
-from unweave.metrics.jemmig import jemmig
-from unweave.metrics.kl_decomposition import kl_decomposition
-from unweave.metrics.mcc import mcc
-from unweave.metrics.mig import mig
-from unweave.metrics.mig_sampled import mig_sampled
-from unweave.metrics.mig_sup import mig_sup
-from unweave.metrics.modularity import modularity
-from unweave.metrics.r_factor_vae_score import r_factor_vae_score, r_factor_vae_score_of_model
-from unweave.metrics.sample_efficiency import sample_efficiency
-from unweave.metrics.sap import sap
-from unweave.metrics.udr import udr
-from unweave.metrics.unfairness import unfairness, unfairness_of_model
+from unweave.metrics._protocol import choose as choose_protocol
+from unweave.metrics._protocol import read as read_tables
+from unweave.metrics._score import Made, Score, is_preliminary, protocol_words
+
+if TYPE_CHECKING:
+    # names: python docs/make_tables.py
+    from unweave.metrics.beta_vae_score import beta_vae_score as beta_vae_score
+    from unweave.metrics.beta_vae_score import beta_vae_score_of_model as beta_vae_score_of_model
+    from unweave.metrics.dci import dci as dci
+    from unweave.metrics.dcimig import dcimig as dcimig
+    from unweave.metrics.explicitness import explicitness as explicitness
+    from unweave.metrics.factor_vae_score import factor_vae_score as factor_vae_score
+    from unweave.metrics.factor_vae_score import (
+        factor_vae_score_of_model as factor_vae_score_of_model,
+    )
+    from unweave.metrics.factored_components import factored_components as factored_components
+    from unweave.metrics.factored_components import (
+        factored_components_of_model as factored_components_of_model,
+    )
+    from unweave.metrics.flatness import flatness as flatness
+    from unweave.metrics.flatness import flatness_of_model as flatness_of_model
+    from unweave.metrics.gaussian_total_correlation import (
+        gaussian_total_correlation as gaussian_total_correlation,
+    )
+    from unweave.metrics.infomec import infomec as infomec
+    from unweave.metrics.irs import irs as irs
+    from unweave.metrics.jemmig import jemmig as jemmig
+    from unweave.metrics.kl_decomposition import kl_decomposition as kl_decomposition
+    from unweave.metrics.mcc import mcc as mcc
+    from unweave.metrics.mig import mig as mig
+    from unweave.metrics.mig_sampled import mig_sampled as mig_sampled
+    from unweave.metrics.mig_sup import mig_sup as mig_sup
+    from unweave.metrics.modularity import modularity as modularity
+    from unweave.metrics.r_factor_vae_score import r_factor_vae_score as r_factor_vae_score
+    from unweave.metrics.r_factor_vae_score import (
+        r_factor_vae_score_of_model as r_factor_vae_score_of_model,
+    )
+    from unweave.metrics.sample_efficiency import sample_efficiency as sample_efficiency
+    from unweave.metrics.sap import sap as sap
+    from unweave.metrics.udr import udr as udr
+    from unweave.metrics.unfairness import unfairness as unfairness
+    from unweave.metrics.unfairness import unfairness_of_model as unfairness_of_model
+    # end of names
 
 __all__ = [
+    "CODES",
+    "CODES_ALONE",
+    "POSTERIOR",
+    "POSTERIOR_ALONE",
+    "SEVERAL_MODELS",
     "Made",
     "Score",
-    "beta_vae_score",
-    "beta_vae_score_of_model",
-    "dci",
-    "dcimig",
-    "explicitness",
-    "factor_vae_score",
-    "factor_vae_score_of_model",
-    "factored_components",
-    "factored_components_of_model",
-    "flatness",
-    "flatness_of_model",
-    "gaussian_total_correlation",
-    "infomec",
-    "irs",
+    "choose_protocol",
     "is_preliminary",
-    "jemmig",
-    "kl_decomposition",
-    "mcc",
-    "mig",
-    "mig_sampled",
-    "mig_sup",
-    "modularity",
     "protocol_words",
-    "r_factor_vae_score",
-    "r_factor_vae_score_of_model",
-    "sample_efficiency",
-    "sap",
-    "udr",
-    "unfairness",
-    "unfairness_of_model",
+    "read_tables",
 ]
+__all__ += list(catalog.own_names(__name__))
+
+# Now rather than when asked for: a module that is imported later would take the place
+# of its function, which has the same name.
+for _name in catalog.own_names(__name__):
+    _module = importlib.import_module(f"{__name__}.{_name}")
+    for _function in (_name, f"{_name}_of_model"):
+        if hasattr(_module, _function):
+            globals()[_function] = getattr(_module, _function)
+
+
+def __getattr__(name: str) -> Any:
+    if name in catalog.plugins.names(__name__):
+        return getattr(catalog.load(__name__, name, "metric"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

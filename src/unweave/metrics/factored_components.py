@@ -25,8 +25,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.correlation import correlations
 from unweave.metrics import _protocol
-from unweave.metrics._correlation import rank_correlation
 from unweave.metrics._sampling import (
     Encoder,
     Grid,
@@ -152,10 +152,10 @@ def _order(
     first, second = rng.integers(size, size=(2, batches, PAIRS))
     batch = np.arange(batches)[:, None]
     distances = [
-        np.abs(table[batch, first] - table[batch, second]).sum(axis=2).ravel()
+        np.abs(table[batch, first] - table[batch, second]).sum(axis=2).reshape(-1, 1)
         for table in (values, codes)
     ]
-    return rank_correlation(*distances)
+    return float(correlations(*distances, ranks=True)[0, 0])
 
 
 def _geometric_mean(parts: NDArray[np.float64]) -> float:

@@ -17,12 +17,13 @@ from numpy.typing import NDArray
 from scipy.special import logsumexp
 
 from unweave.catalog import check_name
+from unweave.code_prior import PRIORS, PriorName
 from unweave.errors import DataError
 from unweave.metrics import _protocol
 from unweave.metrics._posterior import LOG_TWO_PI, posterior_tables, sample
 from unweave.metrics._score import Score
 
-PROTOCOLS = {"chen2018": "latents drawn from q(z|x), standard normal prior, nats"}
+PROTOCOLS = {"chen2018": "latents drawn from q(z|x), nats"}
 ESTIMATORS = {
     "exact": "mixture of all posteriors",
     "stratified": "batches with stratified weights (MSS)",
@@ -45,6 +46,7 @@ def kl_decomposition(
     estimator: str = "exact",
     samples: int = 2_000,
     batch: int = 64,
+    prior: PriorName = "gaussian",
 ) -> Score:
     """Measure information, total correlation and dimension-wise KL of a whole data set.
 
@@ -53,6 +55,8 @@ def kl_decomposition(
     """
     _protocol.choose(protocol, PROTOCOLS, "kl_decomposition")
     check_name(estimator, ESTIMATORS, "estimator of kl_decomposition")
+    check_name(prior, PRIORS, "prior of kl_decomposition")
+    density = PRIORS[prior]
     means, logvars = posterior_tables(mean, logvar)
     rng = np.random.default_rng(seed)
     z = sample(means, logvars, rng)
@@ -62,30 +66,31 @@ def kl_decomposition(
     else:
         rows, joint, single = _from_batches(z, means, logvars, estimator, samples, batch, rng)
     conditional = _log_density(z[rows], means[rows], logvars[rows]).sum(axis=1)
-    prior = -0.5 * (z[rows] ** 2 + LOG_TWO_PI)
+    log_prior = density.log_density(z[rows])
     total = float((joint - single.sum(axis=1)).mean())
-    per_code = 0.5 * (means**2 + np.exp(logvars) - 1 - logvars).mean(axis=0)
+    per_code = density.kl(means, logvars, np.exp(logvars)).mean(axis=0)
     return Score(
         "kl_decomposition",
         total,
         protocol,
         {
             "estimator": estimator,
+            "prior": prior,
             "mutual_information": float((conditional - joint).mean()),
             "total_correlation": total,
-            "dimension_wise_kl": float((single - prior).sum(axis=1).mean()),
-            "dimension_wise_kl_per_code": (single - prior).mean(axis=0),
-            "sampled_kl": float((conditional - prior.sum(axis=1)).mean()),
+            "dimension_wise_kl": float((single - log_prior).sum(axis=1).mean()),
+            "dimension_wise_kl_per_code": (single - log_prior).mean(axis=0),
+            "sampled_kl": float((conditional - log_prior.sum(axis=1)).mean()),
             "kl": float(per_code.sum()),
             "kl_per_code": per_code,
-            "active_codes": per_code > 0.01,
+            "active_codes": density.is_active(per_code),
         },
         higher_is_better=False,
         made=_protocol.made(means, None, seed=seed, samples=len(rows)),
         parts={
             "information": float((conditional - joint).mean()),
             "total correlation": total,
-            "dimension-wise KL": float((single - prior).sum(axis=1).mean()),
+            "dimension-wise KL": float((single - log_prior).sum(axis=1).mean()),
         },
     )
 

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
+from unweave.correlation import correlations
 from unweave.metrics import _protocol
-from unweave.metrics._correlation import correlations
 from unweave.metrics._score import Score
 from unweave.tables import Continuous
 
@@ -48,9 +48,9 @@ def mcc(
             correlations(table[rows], known.values[rows, factor, None], ranks=ranks)
             for factor, rows in enumerate(where)
         ]
-        correlation = np.concatenate(columns, axis=1)
+        correlation = np.abs(np.concatenate(columns, axis=1))
     else:
-        correlation = correlations(table, known.values, ranks=ranks)
+        correlation = np.abs(correlations(table, known.values, ranks=ranks))
     chosen, assigned = linear_sum_assignment(correlation, maximize=True)
     per_factor = np.zeros(correlation.shape[1])
     per_factor[assigned] = correlation[chosen, assigned]

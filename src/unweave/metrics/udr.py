@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.correlation import correlations
 from unweave.errors import DataError
 from unweave.metrics import _protocol
-from unweave.metrics._correlation import correlations
 from unweave.metrics._score import Score
 from unweave.tables import code_table, standardize, varying_codes
 
@@ -84,7 +84,7 @@ def _strength(a: NDArray[np.float64], b: NDArray[np.float64], protocol: str) -> 
     if a.shape[1] == 0 or b.shape[1] == 0:
         return np.zeros((1, 1))
     if protocol == "spearman":
-        return correlations(a, b, ranks=True)
+        return np.abs(correlations(a, b, ranks=True))
     from sklearn.linear_model import Lasso
 
     return np.abs(np.atleast_2d(Lasso(alpha=0.1).fit(a, b).coef_)).T

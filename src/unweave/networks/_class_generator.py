@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import instance_norm, interpolate, leaky_relu
 
 from unweave.networks._networks import ImageShape
-from unweave.networks.conv_any import ConvAny
+from unweave.networks._stages import stages
 from unweave.tensors import Latents
 
 LEAK = 0.2
@@ -36,8 +36,9 @@ class ClassGenerator(nn.Module):
 
     def __init__(self, content_dim: int, class_dim: int, image_shape: ImageShape, channels: int):
         super().__init__()
-        sizes = [stage.fine[1:] for stage in reversed(ConvAny().stages(image_shape))]
-        height, width = ConvAny().stages(image_shape)[-1].coarse[1:] if sizes else image_shape[1:]
+        halved = stages(image_shape)
+        sizes = [stage.fine[1:] for stage in reversed(halved)]
+        height, width = halved[-1].coarse[1:] if halved else image_shape[1:]
         hidden = 4 * channels
         self.from_content = nn.Sequential(
             nn.Linear(content_dim, hidden),

@@ -14,7 +14,7 @@ from torch.nn.functional import adaptive_avg_pool2d, gelu, interpolate
 
 from unweave.errors import ConfigError
 from unweave.networks._networks import ImageShape
-from unweave.networks.conv_any import ConvAny, coarser_to_finer, finer_to_coarser
+from unweave.networks._stages import coarser_to_finer, finer_to_coarser, stages
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.tensors import Images
 
@@ -89,12 +89,17 @@ class StochasticLayer(nn.Module):
 
 
 class BottomUp(nn.Module):
-    """The encoder: one activation for each size, finest last."""
+    """The encoder: one activation for each size, finest last.
 
-    def __init__(self, image_shape: ImageShape, width: int):
+    Maps shrink by averaging. An average over the whole map no longer says where a thing is;
+    with `learnt_top` the last step, to one pixel, has a weight for each pixel instead.
+    """
+
+    def __init__(self, image_shape: ImageShape, width: int, *, learnt_top: bool = False):
         super().__init__()
         sizes = ladder_sizes(image_shape)
-        self.stem = finer_to_coarser(ConvAny(channels=(width,)).stages(image_shape)[0])
+        self.to_top = nn.Conv2d(width, width, sizes[1]) if learnt_top else None
+        self.stem = finer_to_coarser(stages(image_shape, (width,))[0])
         self.sizes = sizes[::-1]
         self.blocks = nn.ModuleList([Block(width, width, width, size) for size in self.sizes])
 
@@ -102,7 +107,10 @@ class BottomUp(nn.Module):
         state = self.stem(images)
         activations = []
         for size, block in zip(self.sizes, self.blocks, strict=True):
-            state = adaptive_avg_pool2d(state, size)
+            if self.to_top is not None and size == (1, 1):
+                state = self.to_top(state)
+            else:
+                state = adaptive_avg_pool2d(state, size)
             state = state + block(state)
             activations.append(state)
         return activations[::-1]
@@ -137,7 +145,7 @@ class TopDown(nn.Module):
             for index, level in enumerate(self.levels)
         )
         self.width, self.finest = width, sizes[-1]
-        self.to_logits = coarser_to_finer(ConvAny(channels=(width,)).stages(image_shape)[0])
+        self.to_logits = coarser_to_finer(stages(image_shape, (width,))[0])
 
     def forward(self, count: int, choose: Choose) -> Tensor:
         """Walk down the ladder for so many images; `choose` gives the latents of each layer."""
@@ -165,9 +173,9 @@ class TopDown(nn.Module):
 
 def ladder_sizes(image_shape: ImageShape) -> list[Size]:
     """List heights and widths of the ladder, from one pixel down to half the image's size."""
-    stages = ConvAny().stages(image_shape)
-    if not stages:
+    found = stages(image_shape)
+    if not found:
         raise ConfigError(
             f"a ladder needs images of 6 pixels or more, found {image_shape[1]}×{image_shape[2]}"
         )
-    return [(1, 1), *(stage.coarse[1:] for stage in reversed(stages))]
+    return [(1, 1), *(stage.coarse[1:] for stage in reversed(found))]

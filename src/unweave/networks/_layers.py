@@ -4,20 +4,23 @@ A transposed convolution is the adjoint of a convolution, so its weights' gradie
 is that of the convolution with inputs and gradients exchanged; taken as such it
 costs two thirds of what the library's own takes.
 
-For images of one channel, the library's kernels for one channel leave most of a processor idle: the
-transposed convolution that ends conv64 runs at a tenth of the speed of a matrix
-product. Here such layers are written as one, with copies before or after it.
-Weights, their names and shapes, outputs and gradients are those of the plain
-layers, which are used on other devices and when compiled or exported. With
-three channels, and for the first layer of conv64 in channels-last order, the
-plain kernels are as fast.
+For images of one channel, the library's kernels for one channel leave most of a
+processor idle: the transposed convolution that ends conv64 runs at a tenth of the
+speed of a matrix product. Here such layers are written as one, with copies before or
+after it. Weights, their names and shapes, outputs and gradients are those of the plain
+layers, which are used on other devices, when compiled or exported, and within
+`plain_layers`, `torch.func` and forward-mode derivatives. With three channels, and for
+the first layer of conv64 in channels-last order, the plain kernels are as fast.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.autograd import Function
+from torch.autograd import Function, forward_ad
 from torch.nn.functional import conv2d, conv_transpose2d, linear, pad
 
 # Windows of a 4×4 kernel with stride 2 and padding 1, offset first and images last, so that
@@ -48,9 +51,26 @@ def unpatching(inputs: int, outputs: int) -> nn.ConvTranspose2d:
     return kind(inputs, outputs, kernel_size=4, stride=4)
 
 
+_plain = ContextVar("plain layers", default=False)
+
+
+@contextmanager
+def plain_layers() -> Iterator[None]:
+    """Compute with torch's own kernels inside, which know every transformation torch has."""
+    before = _plain.set(True)
+    try:
+        yield
+    finally:
+        _plain.reset(before)
+
+
 def takes_products(input: Tensor) -> bool:
     """Return whether matrix products are quicker here than the library's convolutions."""
-    return input.device.type == "cpu" and not torch.compiler.is_compiling()
+    if input.device.type != "cpu" or torch.compiler.is_compiling():
+        return False
+    # Transformations of functions, such as vmap and jvp, do not see into our own ones.
+    transformed = torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0
+    return not (transformed or _plain.get())
 
 
 class Doubling(nn.ConvTranspose2d):

@@ -24,7 +24,12 @@ class Networks(nn.Module):
 
 @dataclass(frozen=True, kw_only=True)
 class Architecture(ABC):
-    """Shapes of an encoder and a decoder; holds no weights."""
+    """Shapes of an encoder and a decoder; holds no weights.
+
+    Weights begin as PyTorch draws them, uniform within ±1/√inputs, and so do biases. Papers begin
+    otherwise, with biases of 0 and wider weights: the large study with Glorot's, SlowVAE's code
+    with He's.
+    """
 
     @abstractmethod
     def encoder(self, image_shape: ImageShape, outputs: int) -> nn.Module:

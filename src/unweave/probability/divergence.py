@@ -10,6 +10,7 @@ from collections.abc import Callable
 import torch
 from torch import Tensor
 
+from unweave.code_prior import GAUSSIAN, CodePrior
 from unweave.tensors import Latents, Scalar
 
 IMQ_SCALES = (0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -53,8 +54,8 @@ def mmd(x: Latents, y: Latents, kernel: Kernel, *, unbiased: bool) -> Scalar:
     return _mean_of_others(within_x) + _mean_of_others(within_y) - 2 * between
 
 
-def stein_direction(z: Latents) -> Latents:
-    """Return where each sample must go so that KL(q ‖ N(0, I)) falls fastest.
+def stein_direction(z: Latents, prior: CodePrior = GAUSSIAN) -> Latents:
+    """Return where each sample must go so that KL(q ‖ p) falls fastest.
 
     φ(z_i) = mean_j [k(z_j, z_i) ∇log p(z_j) + ∇_{z_j} k(z_j, z_i)]: drawn towards
     the mode, pushed away from the others. The width is the median heuristic.
@@ -62,18 +63,18 @@ def stein_direction(z: Latents) -> Latents:
     squared = squared_distances(z, z)  # (j, i)
     width = (squared.median() / math.log(len(z) + 1)).clamp_min(1e-8)
     k = (-squared / width).exp()
-    attraction = -k.T @ z
+    attraction = k.T @ prior.score(z)
     # Σ_j −(2/h) (z_j − z_i) k(z_j, z_i)
     repulsion = (2 / width) * (k.sum(0)[:, None] * z - k.T @ z)
     return (attraction + repulsion) / len(z)
 
 
-def stein_surrogate(z: Latents) -> Scalar:
+def stein_surrogate(z: Latents, prior: CodePrior = GAUSSIAN) -> Scalar:
     """Return what has −φ(z)/B as its gradient; its value says nothing.
 
     To be lowered: the minus makes a step of descent follow φ.
     """
-    return -(z * stein_direction(z.detach())).sum(1).mean()
+    return -(z * stein_direction(z.detach(), prior)).sum(1).mean()
 
 
 def squared_distances(x: Latents, y: Latents) -> Tensor:

@@ -1,17 +1,36 @@
 """Diagonal Gaussians: what encoders of this field put out."""
 
-import math
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
+from torch.autograd import Function
 
+from unweave.code_prior import LOG_TWO_PI
 from unweave.tensors import Latents
 
-LOG_TWO_PI = math.log(2 * math.pi)
-# Beyond these an exponential overflows or vanishes in single precision.
+# Far beyond these an exponential overflows or vanishes in single precision.
 LOWEST_LOGVAR, HIGHEST_LOGVAR = -20.0, 10.0
-ACTIVE = 0.01  # nats; a dimension with less KL carries nothing
+
+
+class Bounded(Function):
+    """Log-variances within their bounds; gradients that lead back inside pass from beyond.
+
+    A plain clamp has no gradient there: what has once gone too far would stay for good.
+    """
+
+    @staticmethod
+    def forward(ctx: Any, logvar: Tensor) -> Tensor:
+        ctx.save_for_backward(logvar)
+        return logvar.clamp(LOWEST_LOGVAR, HIGHEST_LOGVAR)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> Tensor:
+        ((logvar,), (gradient,)) = ctx.saved_tensors, gradients
+        leads_up = (logvar > HIGHEST_LOGVAR) & (gradient < 0)
+        leads_down = (logvar < LOWEST_LOGVAR) & (gradient > 0)
+        return gradient.masked_fill(leads_up | leads_down, 0)
 
 
 @dataclass(frozen=True)
@@ -25,7 +44,7 @@ class DiagonalGaussian:
     def from_outputs(outputs: Tensor) -> "DiagonalGaussian":
         """Read a network's outputs (batch, 2·latent): means, then log-variances."""
         mean, logvar = outputs.float().chunk(2, dim=1)
-        return DiagonalGaussian(mean, logvar.clamp(LOWEST_LOGVAR, HIGHEST_LOGVAR))
+        return DiagonalGaussian(mean, Bounded.apply(logvar))
 
     def halves(self) -> tuple["DiagonalGaussian", "DiagonalGaussian"]:
         """Return the first half of the rows and the second."""
@@ -61,8 +80,3 @@ class DiagonalGaussian:
         wider = self.logvar - other.logvar
         apart = (self.mean - other.mean).square() * (-other.logvar).exp()
         return 0.5 * (torch.expm1(wider) - wider + apart)
-
-
-def standard_normal_log_density(z: Tensor) -> Tensor:
-    """Return log N(z; 0, 1) per dimension."""
-    return -0.5 * (z.square() + LOG_TWO_PI)

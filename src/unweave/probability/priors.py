@@ -1,4 +1,4 @@
-"""Priors that can be sampled, for methods that need no density.
+"""Samples of priors; those of the first kind have no density that is needed.
 
 The mixture and the Swiss roll are those of A. Makhzani et al., arXiv:1511.05644,
 in the first two dimensions; any further ones are standard normal.
@@ -9,6 +9,7 @@ from typing import Literal
 
 import torch
 
+from unweave.code_prior import CodePrior
 from unweave.errors import ConfigError
 from unweave.tensors import Latents
 
@@ -35,6 +36,20 @@ def sample_prior(
     elif prior == "swiss_roll":
         z[:, :2] = _swiss_roll(z[:, :2])
     return z
+
+
+def sample_code_prior(
+    prior: CodePrior, count: int, latent_dim: int, device: torch.device | str = "cpu"
+) -> Latents:
+    """Draw samples of a prior with a density."""
+    if prior.power == 2:
+        return torch.randn(count, latent_dim, device=device)
+    # |z|ⁿ / c has a gamma distribution of shape 1/n.
+    shape = torch.full((count, latent_dim), 1 / prior.power, device=device)
+    size = (prior.scale * torch.distributions.Gamma(shape, torch.ones_like(shape)).sample()) ** (
+        1 / prior.power
+    )
+    return torch.where(torch.rand_like(size) < 0.5, -size, size)
 
 
 def sample_one_hot(count: int, classes: int, device: torch.device | str = "cpu") -> Latents:

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from unweave import views
 from unweave.errors import ConfigError
-from unweave.report.comparison_sections import comparison_sections
-from unweave.report.html import Html, page, section, tag
-from unweave.report.run_sections import headline, run_sections
+from unweave.pages import page, section, tag
+from unweave.report import comparison_sections, run_sections
+from unweave.report.drawn import pictured, plotted
 from unweave.runs.model import Model
 from unweave.runs.run import Run
 
@@ -15,7 +15,9 @@ FULL_RUNS = 3  # of more runs at once only the main parts are shown
 
 def report_html(model: Model) -> str:
     """Return the page of one run or wrapped model."""
-    return page(f"unweave: {model.name}", headline(model), run_sections(model))
+    return page(
+        f"unweave: {model.name}", run_sections.headline(model), run_sections.sections(model)
+    )
 
 
 def comparison_html(runs: Sequence[Run]) -> str:
@@ -28,8 +30,8 @@ def comparison_html(runs: Sequence[Run]) -> str:
     parts = [
         tag(
             "section",
-            Html(headline(run).replace("<h1>", "<h2>").replace("</h1>", "</h2>")),
-            run_sections(run, full=full),
+            run_sections.headline(run, level=2),
+            run_sections.sections(run, full=full),
             id=f"run-{i}",
         )
         for i, run in enumerate(runs)
@@ -39,10 +41,10 @@ def comparison_html(runs: Sequence[Run]) -> str:
         f"unweave: {len(runs)} runs",
         tag("h1", f"{len(runs)} runs"),
         tag("nav", links, aria_label="runs"),
-        comparison_sections(comparison),
+        comparison_sections.sections(comparison),
         section("Each run", note or ""),
         parts,
     )
 
 
-__all__ = ["comparison_html", "report_html"]
+__all__ = ["comparison_html", "pictured", "plotted", "report_html"]

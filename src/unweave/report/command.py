@@ -6,10 +6,11 @@ from typing import Any
 
 from unweave import catalog
 from unweave.data import DataOptions
-from unweave.runs.config import Train
+from unweave.runs.config import Train, Training
+from unweave.runs.plugins import used_by
 from unweave.settings.schedules import Schedule
 
-PLAIN = ("steps", "batch_size", "seed", "validation", "precision")
+PLAIN = [field.name for field in dataclasses.fields(Training) if field.name != "data"]
 
 
 def training_command(config: Train) -> str:
@@ -17,6 +18,7 @@ def training_command(config: Train) -> str:
     words = ["unweave", "train", catalog.name_of(config.method), "--data", config.data]
     for name in PLAIN:
         words += [_flag("", name), str(getattr(config, name))]
+    words += _plugin_flags(config)
     words += _changes(config.data_options, DataOptions(), "")
     words += _changes(config.method, type(config.method)(), "method.")
     if config.architecture is not None:
@@ -24,6 +26,12 @@ def training_command(config: Train) -> str:
         default = type(config.architecture)()
         words += _changes(config.architecture, default, "architecture.")
     return shlex.join(words)
+
+
+def _plugin_flags(config: Train) -> list[str]:
+    """Name the files of plugins; an installed one needs no flag."""
+    files = dict.fromkeys(plugin.origin.file for plugin in used_by(config))
+    return [word for file in files if file for word in ("--plugin", file)]
 
 
 def _changes(settings: Any, default: Any, prefix: str) -> list[str]:
@@ -34,6 +42,9 @@ def _changes(settings: Any, default: Any, prefix: str) -> list[str]:
         if value == usual:
             continue
         if _is_settings(value) and _is_settings(usual):
+            if type(value) is not type(usual):
+                words += _flag_of(prefix, field.name, type(value).__name__.lower())
+                usual = type(value)()
             words += _changes(value, usual, f"{prefix}{field.name}.")
         else:
             words += _flag_of(prefix, field.name, value)

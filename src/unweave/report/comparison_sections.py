@@ -3,12 +3,12 @@
 from typing import Any
 
 from unweave.figures import comparisons
-from unweave.report.html import Html, section, table, tag
-from unweave.report.run_sections import drawn
+from unweave.pages import Html, section, table, tag
+from unweave.report.drawn import drawn
 from unweave.views import Comparison
 
 
-def comparison_sections(comparison: Comparison) -> Html:
+def sections(comparison: Comparison) -> Html:
     """Return scores by setting, trade-offs and agreement of metrics."""
     notes = [tag("li", note) for note in comparison.notes]
     return section(
@@ -49,7 +49,7 @@ def _means(comparison: Comparison) -> Html:
     lines = []
     for group in comparison.groups:
         line: list[Any] = [
-            tag("span", group, class_="name"),
+            group,
             str(sum(row.group == group for row in comparison.runs)),
         ]
         for metric in comparison.metrics:
@@ -64,8 +64,8 @@ def _means(comparison: Comparison) -> Html:
     header = ["setting", "runs", *[_directed(comparison, m) for m in comparison.metrics]]
     return tag(
         "div",
-        table(header, lines, "numbers"),
-        tag("p", "Mean ± standard deviation over seeds.", class_="soft"),
+        table(header, lines),
+        tag("p", "Mean ± standard deviation over seeds.", class_="note"),
     )
 
 
@@ -77,8 +77,8 @@ def _directed(comparison: Comparison, metric: str) -> str:
 def _runs(comparison: Comparison) -> Html:
     lines = [
         [
-            tag("span", row.name, class_="name"),
-            tag("span", row.group, class_="name"),
+            row.name,
+            row.group,
             row.data,
             str(row.seed),
             f"{row.step:,}",
@@ -90,4 +90,4 @@ def _runs(comparison: Comparison) -> Html:
         for row in comparison.runs
     ]
     header = ["run", "setting", "data", "seed", "step", "state", "ELBO", "TC", *comparison.metrics]
-    return section("Runs", table(header, lines, "numbers"), level=3)
+    return section("Runs", table(header, lines), level=3)

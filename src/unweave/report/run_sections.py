@@ -1,28 +1,18 @@
 """The report of one run: what it is, what it learnt, what to worry about, how to repeat it."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from unweave import catalog, figures, views
 from unweave.errors import DataError, UnweaveError
 from unweave.evaluation.probes import leakage
 from unweave.figures.decoded import traversal_grid
-from unweave.figures.style import Drawing
 from unweave.methods import summary_of
 from unweave.metrics import protocol_words
+from unweave.pages import Html, data_url, figure, folded, join, section, table, tag
 from unweave.report.command import training_command
-from unweave.report.html import (
-    Html,
-    data_url,
-    figure,
-    folded,
-    join,
-    picture_url,
-    section,
-    table,
-    tag,
-)
+from unweave.report.drawn import drawn
 from unweave.runs.config import to_json
 from unweave.runs.folder import read_json
 from unweave.runs.model import Model
@@ -34,7 +24,7 @@ LARGEST_ANIMATION = 1_200_000  # bytes
 LARGEST_TRAINING = 800_000
 
 
-def run_sections(run: Model, *, full: bool = True) -> Html:
+def sections(run: Model, *, full: bool = True) -> Html:
     """Return the parts of a run's report; not `full`, only warnings, traversals and scores."""
     codes, missing = _codes(run)
     parts = [_warnings(run, codes, missing), _scores(run)]
@@ -54,35 +44,22 @@ def run_sections(run: Model, *, full: bool = True) -> Html:
     return join(parts)
 
 
-def headline(model: Model) -> Html:
+def headline(model: Model, level: int = 1) -> Html:
     """Return a run's name and what it is in a sentence."""
     if not isinstance(model, Run):
         words = f"a model of your own on {model.data.name}, {model.latent_dim} latents"
-        return join(tag("h1", model.name), tag("p", words))
+        return join(tag(f"h{level}", model.name), tag("p", words))
     method = catalog.name_of(model.config.method)
     state = "in memory" if model.folder is None else model.folder.status()["state"]
     return join(
-        tag("h1", model.name),
-        tag("p", summary_of(model.config.method), class_="soft"),
+        tag(f"h{level}", model.name),
+        tag("p", summary_of(model.config.method), class_="note"),
         tag(
             "p",
             f"{method} on {model.config.data}, {model.latent_dim} latents, seed "
             f"{model.config.seed}, step {model.step:,} of {model.config.steps:,} ({state})",
         ),
     )
-
-
-def drawn(make: Callable[[], Any], caption: Any, alternative: str) -> Html:
-    """Return a figure, or the sentence why there is none."""
-    try:
-        result = make()
-    except UnweaveError as error:
-        return tag("p", f"No {alternative}: {error}", class_="soft")
-    if isinstance(result, Drawing):
-        width = round(float(result.get_figwidth()) * 100)
-        source = data_url(result.content("svg", outlines=True), "image/svg+xml")
-        return tag("div", figure(source, caption, alternative, width), class_="plot")
-    return tag("div", figure(picture_url(result.picture), caption, alternative), class_="pictures")
 
 
 def _codes(run: Model) -> tuple[CodeSample | None, str]:
@@ -251,7 +228,7 @@ def _leakage(run: Run) -> Html:
     try:
         found = leakage(run)
     except UnweaveError as error:
-        return tag("p", f"No probes of content and style: {error}", class_="soft")
+        return tag("p", f"No probes of content and style: {error}", class_="note")
     lines = [
         [
             part,
@@ -280,7 +257,7 @@ def _training(run: Run) -> Html:
             "training curves",
         )
     ]
-    record = run.folder.record()
+    record = list(run.folder.record())
     if any("kl_per_dimension" in line for line in record):
         parts.append(
             drawn(
@@ -358,6 +335,7 @@ def _repeat(run: Run) -> Html:
         versions = content.get("versions")
         if isinstance(versions, dict):
             lines = [[str(name), str(number)] for name, number in versions.items()]
+        lines += [[f"{p.word} {p.name}", f"plugin {p.origin}"] for p in run.folder.used_plugins()]
         created = content.get("created")
         if created:
             lines.append(["started", str(created)])

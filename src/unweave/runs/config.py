@@ -2,30 +2,24 @@
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 from unweave import catalog
-from unweave.data import DataOptions
+from unweave.data import DataOptions, set_name
 from unweave.devices import DeviceName, Precision
 from unweave.errors import ConfigError
 from unweave.methods import Method, method_named
 from unweave.networks import Architecture, architecture_named
-from unweave.settings.plain import changed_from_default, from_plain, to_plain
+from unweave.settings.plain import changed_from_default, convert_fields, from_plain, to_plain
 
 
 @dataclass(frozen=True, kw_only=True)
-class Train:
-    """Everything that decides what a training run computes."""
+class Training:
+    """What any training takes, whichever method it trains; the command's flags are these."""
 
-    method: Method
-    """What is trained."""
     data: str
     """Name of a data set, NAME:PATH of an original file, a folder of images, or an array file."""
-    data_options: DataOptions = DataOptions()
-    """How own images are read."""
-    architecture: Architecture | None = None
-    """Encoder and decoder; by default the usual one for the size of the images."""
     steps: int = 20_000
     """How many steps to train."""
     batch_size: int = 64
@@ -36,8 +30,12 @@ class Train:
     """Share of the images that is held out of training and used for the diagnostics."""
     precision: Precision = "float32"
     """Number format of the forward pass."""
+    silence: float = 0.0
+    """At the end, silence latents whose KL lies less than this many nats above the least
+    possible; 0 for none. `unweave silence RUN --undo` takes it back."""
 
     def __post_init__(self) -> None:
+        convert_fields(self, [field.name for field in fields(Training)])
         for name in ("steps", "batch_size"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be 1 or more, found {getattr(self, name)}")
@@ -45,6 +43,30 @@ class Train:
             raise ConfigError(f"seed must be 0 or more, found {self.seed}")
         if not 0 <= self.validation < 1:
             raise ConfigError(f"validation must lie in [0, 1), found {self.validation}")
+        if self.silence < 0:
+            raise ConfigError(f"silence must be 0 or more nats, found {self.silence}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Train(Training):
+    """Everything that decides what a training run computes."""
+
+    method: Method
+    """What is trained."""
+    data_options: DataOptions = DataOptions()
+    """How own images are read."""
+    architecture: Architecture | None = None
+    """Encoder and decoder; by default the usual one for the size of the images."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _check_kind(self.method, Method, "method", "BetaVAE(beta=4)")
+        if self.architecture is not None:
+            _check_kind(self.architecture, Architecture, "architecture", "Conv64()")
+        for part in (self.method, self.architecture):
+            if part is not None:
+                catalog.plugins.know(type(part))  # so that its name leads back to it
+        _check_kind(self.data_options, DataOptions, "data_options", "DataOptions(image_size=64)")
 
     @property
     def run_name(self) -> str:
@@ -64,9 +86,10 @@ class Machine:
     """Where and how a run is executed; not part of what it computes."""
 
     device: DeviceName = "auto"
-    """Where to compute; auto takes a GPU if there is one."""
+    """Where to compute; auto takes a GPU if there is one, and in a run that goes on what it had."""
     threads: int | None = None
-    """Threads of the processor; by default as many as it has cores."""
+    """Threads of the processor; by default as many as it has cores, and in a run that goes on
+    as many as it had."""
     compile: bool = False
     """Whether to compile the networks first (torch.compile): slow start, faster on a GPU."""
     checkpoint_seconds: float = 60.0
@@ -77,10 +100,21 @@ class Machine:
     """Whether to write event files for TensorBoard too (needs unweave[tensorboard])."""
 
     def __post_init__(self) -> None:
+        convert_fields(self, [field.name for field in fields(self) if field.name != "device"])
         if self.threads is not None and self.threads < 1:
             raise ConfigError(f"threads must be 1 or more, found {self.threads}")
         if self.checkpoint_seconds < 0 or self.evaluations < 0:
             raise ConfigError("checkpoint_seconds and evaluations must be 0 or more")
+
+
+def _check_kind(value: Any, kind: type, name: str, example: str) -> None:
+    """Refuse an object of another kind; a class is most often an instance without brackets."""
+    if isinstance(value, kind):
+        return
+    found = f"{value!r:.80} ({type(value).__name__})"
+    if isinstance(value, type) and issubclass(value, kind):
+        found = f"the class itself; write {value.__name__}()"
+    raise ConfigError(f"{name}: expected settings such as {example}, found {found}")
 
 
 def to_json(config: Train) -> dict[str, Any]:
@@ -99,7 +133,22 @@ def _identity(config: Train) -> dict[str, Any]:
         settings = getattr(config, part)
         if settings is not None:
             plain[part] = {"name": catalog.name_of(settings), **changed_from_default(settings)}
-    return plain
+    return plain | _plugin_code(config)
+
+
+def _plugin_code(config: Train) -> dict[str, Any]:
+    """Return what tells the files of plugins from other contents of them; mostly nothing.
+
+    Of an installed plugin, as of unweave itself, any version gives the same name; a script
+    that defines a class is no file of a plugin, and changes with every use.
+    """
+    parts = [("unweave.methods", part) for part in catalog.name_of(config.method).split("+")]
+    parts += [("unweave.data", set_name(config.data))]
+    if config.architecture is not None:
+        parts.append(("unweave.networks", catalog.name_of(config.architecture)))
+    found = [catalog.origin(package, name) for package, name in parts if name]
+    codes = sorted({o.sha256 for o in found if o and not o.object.startswith("__main__")} - {""})
+    return {"plugins": codes} if codes else {}
 
 
 def from_json(plain: Any) -> Train:

@@ -1,11 +1,15 @@
 """A run is a folder of plain files; this module alone knows their names.
 
 config.json              settings and versions
+machine.json             what decides the last bits: threads, device, versions
 status.json              running | interrupted | failed | done, with the message
 record.jsonl             loss terms by step; diagnostics at evaluations
 checkpoint.safetensors   networks, optimizers and step (and .previous)
 networks.safetensors     the trained networks
+silenced.json            which latents were silenced, and networks.unsilenced.safetensors
 scores.json              metrics
+scores.PART.json         metrics on a part of the data: train, held_out, correlated, inverse
+plugins/                 files of plugins that were given by path, for people to read
 latent_names.json        what the user calls latents: {"3": "x position"}
 results/                 what studies keep of the run (studies/_ledger.py)
 figures/                 pictures
@@ -18,20 +22,24 @@ from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from torch import Tensor
 
-from unweave.data import DataSummary
+from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError, DataError
 from unweave.files import tensor_files
 from unweave.files.writing import write_atomically
 from unweave.metrics import is_preliminary
 from unweave.networks import Networks
 from unweave.runs import config as settings_of_run
+from unweave.runs import plugins
 from unweave.runs.config import Train
 
 FORMAT = 1
+NETWORKS, AVERAGES = "networks.", "averages/"
+"""How names of weights begin in checkpoints, and those of their running averages anywhere."""
 LONGEST_NAME = 60  # characters that still fit beside a picture
 
 
@@ -41,11 +49,14 @@ class RunFolder:
     def __init__(self, path: str | Path):
         self.path = Path(path)
         self.config_file = self.path / "config.json"
+        self.machine_file = self.path / "machine.json"
         self.status_file = self.path / "status.json"
         self.record_file = self.path / "record.jsonl"
         self.checkpoint_file = self.path / "checkpoint.safetensors"
         self.previous_checkpoint_file = self.path / "checkpoint.previous.safetensors"
         self.networks_file = self.path / "networks.safetensors"
+        self.silenced_file = self.path / "silenced.json"
+        self.unsilenced_file = self.path / "networks.unsilenced.safetensors"
         self.scores_file = self.path / "scores.json"
         self.latent_names_file = self.path / "latent_names.json"
         self.figures = self.path / "figures"
@@ -78,6 +89,10 @@ class RunFolder:
             "versions": versions(),
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
         }
+        used = plugins.used_by(config)
+        if used:
+            content["plugins"] = plugins.to_json(used)
+            plugins.keep_files(used, self.path)
         write_atomically(self.config_file, json.dumps(content, indent=2) + "\n")
 
     def read_config(self) -> tuple[Train, DataSummary]:
@@ -91,11 +106,33 @@ class RunFolder:
         shape = content.get("image_shape")
         if not (isinstance(shape, list) and len(shape) == 3 and all(type(n) is int for n in shape)):
             raise DataError(f"{self.config_file}: expected image_shape of 3 numbers, found {shape}")
+        plugins.check(plugins.from_json(content.get("plugins", []), self.config_file), self.path)
         config = settings_of_run.from_json(content.get("settings"))
         rows, sizes = content.get("rows", 0), content.get("column_sizes", {})
         if type(rows) is not int or not isinstance(sizes, dict):
             raise DataError(f"{self.config_file}: rows and column_sizes are damaged")
         return config, DataSummary((shape[0], shape[1], shape[2]), rows, sizes)
+
+    def open_data(self, config: Train) -> FactorImages:
+        """Open the data set of the run; if it is a plugin's that is missing, say how to get it."""
+        return plugins.open_data(config, self.used_plugins(), self.path)
+
+    def used_plugins(self) -> list[plugins.Used]:
+        """Return the plugins that the run was made with."""
+        content = read_json(self.config_file) if self.exists() else {}
+        return plugins.from_json(content.get("plugins", []), self.config_file)
+
+    def machine(self) -> dict[str, Any]:
+        """Return what decided the last bits so far; nothing of runs that did not note it."""
+        if not self.machine_file.is_file():
+            return {}
+        content = read_json(self.machine_file)
+        if not isinstance(content, dict):
+            raise DataError(f"{self.machine_file}: expected facts by name, found {content!r}")
+        return content
+
+    def write_machine(self, facts: Mapping[str, Any]) -> None:
+        write_atomically(self.machine_file, json.dumps(dict(facts), indent=1) + "\n")
 
     def status(self) -> dict[str, Any]:
         """Return the state and what belongs to it."""
@@ -144,6 +181,13 @@ class RunFolder:
     def write_scores(self, scores: dict[str, Any]) -> None:
         write_atomically(self.scores_file, json.dumps(scores, indent=1) + "\n")
 
+    def part_scores_file(self, part: str) -> Path:
+        """Return where scores on a part of the data are kept, such as what was held out."""
+        return self.path / f"scores.{part}.json"
+
+    def write_part_scores(self, part: str, scores: dict[str, Any]) -> None:
+        write_atomically(self.part_scores_file(part), json.dumps(scores, indent=1) + "\n")
+
     def latent_names(self) -> dict[int, str]:
         """Return the names that latents were given, by index."""
         if not self.latent_names_file.is_file():
@@ -165,19 +209,48 @@ class RunFolder:
         text = json.dumps(content, indent=1, ensure_ascii=False)
         write_atomically(self.latent_names_file, text + "\n")
 
-    def save_networks(self, nets: Networks, step: int) -> None:
+    def save_networks(
+        self, nets: Networks, step: int, averages: Mapping[str, Tensor] = MappingProxyType({})
+    ) -> None:
+        """Write the weights as they were trained, and the running averages there are of them.
+
+        What was silenced in earlier ones is forgotten.
+        """
+        named = {f"{AVERAGES}{name}": tensor for name, tensor in averages.items()}
+        content = tensor_files.to_bytes(nets.state_dict() | named, {"step": step})
+        write_atomically(self.networks_file, content)
+        self.silenced_file.unlink(missing_ok=True)
+        self.unsilenced_file.unlink(missing_ok=True)
+
+    def silenced(self) -> dict[str, Any] | None:
+        """Return which latents were silenced and why, or None if nobody asked for it."""
+        return read_json(self.silenced_file) if self.silenced_file.is_file() else None
+
+    def keep_silenced(self, nets: Networks, step: int, facts: dict[str, Any]) -> None:
+        """Write networks with silenced latents; those before are kept beside them."""
         content = tensor_files.to_bytes(nets.state_dict(), {"step": step})
+        before, _ = tensor_files.read(self.networks_file)
+        write_atomically(self.unsilenced_file, tensor_files.to_bytes(before, {"step": step}))
+        write_atomically(self.silenced_file, json.dumps(facts) + "\n")
         write_atomically(self.networks_file, content)
 
+    def undo_silenced(self) -> None:
+        """Put the networks back that were there before latents were silenced."""
+        os.replace(self.unsilenced_file, self.networks_file)
+        self.silenced_file.unlink()
+
     def trained_tensors(self) -> tuple[dict[str, Tensor], int]:
-        """Return the newest weights and their step: of the end, or of the last checkpoint."""
+        """Return the newest weights and their step: of the end, or of the last checkpoint.
+
+        Where there is a running average of a weight, it is returned instead.
+        """
         if self.networks_file.is_file():
             tensors, facts = tensor_files.read(self.networks_file)
-            return tensors, facts["step"]
-        tensors, facts = self.read_checkpoint()
-        prefix = "networks."
-        weights = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
-        return weights, facts["step"]
+            weights = {k: v for k, v in tensors.items() if not k.startswith(AVERAGES)}
+        else:
+            tensors, facts = self.read_checkpoint()
+            weights = part_of(tensors, NETWORKS)
+        return weights | part_of(tensors, AVERAGES), facts["step"]
 
     def has_checkpoint(self) -> bool:
         return self.checkpoint_file.is_file() or self.previous_checkpoint_file.is_file()
@@ -198,6 +271,11 @@ class RunFolder:
             return tensors, facts
         reason = "; ".join(problems) if problems else "it has no checkpoint"
         raise DataError(f"{self.path} has no networks to load: {reason}")
+
+
+def part_of(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """Return the tensors whose names begin so, by the rest of their names."""
+    return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
 
 
 def _is_full(entry: Mapping[str, Any], step: int) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from unweave.code_prior import GAUSSIAN, CodePrior
 from unweave.data import FactorImages
 from unweave.errors import ConfigError, DataError
 from unweave.methods import Code, Unit
@@ -58,6 +59,11 @@ class Model(ABC):
     def kl_limit(self) -> float | None:
         """Return the KL in nats that its loss holds the code to, if it does."""
         return None
+
+    @property
+    def code_prior(self) -> CodePrior:
+        """Return the prior that posteriors are compared with."""
+        return GAUSSIAN
 
     @property
     def class_column(self) -> str:
@@ -137,14 +143,17 @@ class Model(ABC):
         start: Any = None,
         *,
         dimensions: list[int] | None = None,
-        low: float = -2.0,
-        high: float = 2.0,
+        low: float | None = None,
+        high: float | None = None,
         steps: int = 9,
     ) -> np.ndarray:
         """Vary one dimension at a time: images (dimension, step, channel, height, width).
 
-        `start` is a code or an image; by default the centre of the prior.
+        `start` is a code or an image; by default the centre of the prior. `low` and `high` are
+        by default where the prior ends: ±2 for a Gaussian.
         """
+        reach = self.code_prior.reach
+        low, high = -reach if low is None else low, reach if high is None else high
         code = self.start_code(np.zeros(self.latent_dim) if start is None else start)
         dimensions = list(range(self.latent_dim)) if dimensions is None else dimensions
         outside = [d for d in dimensions if not 0 <= d < self.latent_dim]

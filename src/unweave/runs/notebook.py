@@ -1,60 +1,54 @@
 """A run as a notebook shows it: settings, scores, and the traversals its folder holds."""
 
-import base64
-from html import escape
 from pathlib import Path
 
 from unweave import catalog
 from unweave.metrics import protocol_words
+from unweave.pages import Html, data_url, join, table, tag
 from unweave.runs.config import Train
 from unweave.runs.folder import RunFolder
 from unweave.settings.plain import to_plain
-from unweave.settings.schedules import Schedule
+
+# Notebooks have colours and letters of their own, but put the words of tables to the right.
+STYLE = Html(".unweave-run td, .unweave-run th { text-align: left !important; }")
 
 
 def run_html(config: Train, step: int, folder: RunFolder | None) -> str:
     """Return a page's part; nothing is computed for it but what is in the folder already."""
-    method = catalog.name_of(config.method)
     knob = config.method.main_knob
-    rows = [("method", method), ("data", config.data)]
+    rows = [["method", catalog.name_of(config.method)], ["data", config.data]]
     if knob:
-        value = getattr(config.method, knob)
-        rows.append((knob, str(to_plain(value) if isinstance(value, Schedule) else value)))
+        rows.append([knob, str(to_plain(getattr(config.method, knob)))])
     rows += [
-        ("latents", str(config.method.latent_dim)),
-        ("step", f"{step:,} of {config.steps:,}"),
-        ("seed", str(config.seed)),
+        ["latents", str(config.method.latent_dim)],
+        ["step", f"{step:,} of {config.steps:,}"],
+        ["seed", str(config.seed)],
     ]
-    parts = []
     if folder is not None:
-        rows += [("state", str(folder.status()["state"])), ("folder", str(folder.path))]
-        parts += [_scores(folder), _picture(folder)]
-    settings = "".join(
-        f"<tr><th style='text-align:left'>{escape(name)}</th>"
-        f"<td style='text-align:left'>{escape(value)}</td></tr>"
-        for name, value in rows
+        rows += [["state", str(folder.status()["state"])], ["folder", str(folder.path)]]
+    return tag(
+        "div",
+        tag("style", STYLE),
+        table(["", ""], rows),
+        None if folder is None else join(_scores(folder), _picture(folder)),
+        class_="unweave-run",
     )
-    return f"<div><table>{settings}</table>{''.join(parts)}</div>"
 
 
-def _scores(folder: RunFolder) -> str:
-    cells = [
-        (escape(name), f"{entry['value']:.3f}", escape(protocol_words(entry)))
+def _scores(folder: RunFolder) -> Html | None:
+    lines = [
+        [name, f"{entry['value']:.3f}", protocol_words(entry)]
         for name, entry in folder.scores().items()
         if entry.get("value") is not None
     ]
-    if not cells:
-        return ""
-    lines = "".join(f"<tr><td>{'</td><td>'.join(line)}</td></tr>" for line in cells)
-    return f"<table><tr><th>metric</th><th>score</th><th>protocol</th></tr>{lines}</table>"
+    return table(["metric", "score", "protocol"], lines) if lines else None
 
 
-def _picture(folder: RunFolder) -> str:
+def _picture(folder: RunFolder) -> Html | None:
     path = newest_traversals(folder)
     if path is None:
-        return ""
-    content = base64.b64encode(path.read_bytes()).decode()
-    return f"<img alt='latent traversals' src='data:image/png;base64,{content}'>"
+        return None
+    return tag("img", src=data_url(path.read_bytes(), "image/png"), alt="latent traversals")
 
 
 def newest_traversals(folder: RunFolder) -> Path | None:

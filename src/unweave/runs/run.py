@@ -1,6 +1,6 @@
 """A run loaded back: from images to codes, from codes to images."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
@@ -12,6 +12,8 @@ import torch
 from torch import Tensor
 
 from unweave import catalog, devices
+from unweave.catalog.plugins import Source
+from unweave.code_prior import CodePrior
 from unweave.data import DataSummary, FactorImages, load_data
 from unweave.errors import ConfigError, DataError
 from unweave.methods import Code
@@ -64,6 +66,8 @@ class Run(Model):
         """Return the data set the run was trained on."""
         if self._data is not None:
             return self._data
+        if self.folder is not None:
+            return self.folder.open_data(self.config)
         return load_data(self.config.data, self.config.data_options)
 
     @property
@@ -145,6 +149,10 @@ class Run(Model):
         parts = [self.encode(data.images(part)) for part in in_parts(rows)]
         return np.concatenate(parts)
 
+    @property
+    def code_prior(self) -> CodePrior:
+        return self.config.method.code_prior
+
     def prior_codes(self, count: int, seed: int = 0) -> np.ndarray:
         self.code.require_decoder(self.kind)
         with self._computing(), _drawing(seed):
@@ -194,11 +202,20 @@ def _as_array(result: Tensor | DiagonalGaussian) -> np.ndarray:
     return result.detach().float().cpu().numpy()
 
 
-def load(folder: str | Path, device: str = "cpu", data: FactorImages | None = None) -> Run:
+def load(
+    folder: str | Path,
+    device: str = "cpu",
+    data: FactorImages | None = None,
+    plugins: Sequence[Source] = (),
+) -> Run:
     """Load a run from its folder: the trained networks, or the last checkpoint of an unfinished.
 
     `data` is the run's data set if it is open already; by default it is opened when needed.
+    `plugins` are files to run, or modules and classes, that the run was made with; those
+    that are installed need not be named.
     """
+    for plugin in plugins:
+        catalog.add_plugin(plugin)
     run_folder = RunFolder(folder)
     config, summary = run_folder.read_config()
     architecture = config.architecture or architecture_for(summary.image_shape)

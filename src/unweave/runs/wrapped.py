@@ -14,14 +14,7 @@ from unweave.runs.model import Model, in_parts
 
 Function = Callable[..., Any]
 
-DIMENSIONS = {
-    "encode": 2,
-    "draw_codes": 2,
-    "posterior": 3,
-    "decode": 4,
-    "draw_images": 4,
-    "swap": 4,
-}
+DIMENSIONS = {"encode": 2, "posterior": 3, "decode": 4, "swap": 4}
 """How many axes an ability's result has."""
 
 
@@ -111,9 +104,8 @@ class WrappedModel(Model):
             raise ConfigError(f"{self.name} was wrapped without {ability}")
         results = []
         for parts in zip(*(in_parts(array) for array in arrays), strict=True):
-            result = _as_array(
-                _stacked(function(*parts)) if ability == "posterior" else function(*parts)
-            )
+            given = function(*parts)
+            result = _stacked(given) if ability == "posterior" else _as_array(given)
             self._check(ability, result, len(parts[0]))
             results.append(np.clip(result, 0, 1) if DIMENSIONS[ability] == 4 else result)
         return np.concatenate(results)

@@ -1,12 +1,16 @@
 """Settings as plain data and back: frozen dataclasses ↔ what JSON and TOML can hold.
 
-Every message names the setting by its path, such as `method.beta`.
+Every message names the setting by its path, such as `method.beta`. A setting that may
+be one of several dataclasses, such as an optimizer, says by `name` which it is.
 """
 
 import dataclasses
+import functools
 import math
 import types
 import typing
+from collections.abc import Callable, Iterable
+from numbers import Real
 from typing import Any, Literal, TypeVar, Union
 
 from unweave import catalog
@@ -15,16 +19,45 @@ from unweave.settings.schedules import Schedule
 
 T = TypeVar("T")
 
+field_types: Callable[[Any], dict[str, Any]] = functools.cache(typing.get_type_hints)
+"""Return the types of a class's fields by name, also where they are written as text."""
+
+
+def choices_of(hint: Any) -> dict[str, type]:
+    """Return the dataclasses that a setting may be one of, by name; none if it has no choice."""
+    if typing.get_origin(hint) not in (Union, types.UnionType):
+        return {}
+    args = typing.get_args(hint)
+    classes = [kind for kind in args if isinstance(kind, type) and dataclasses.is_dataclass(kind)]
+    return {kind.__name__.lower(): kind for kind in classes} if len(classes) > 1 else {}
+
+
+def choices_among(settings: type) -> dict[str, dict[str, type]]:
+    """Return the choices of every field of a dataclass that has some."""
+    hints = field_types(settings)
+    found = {f.name: choices_of(hints[f.name]) for f in dataclasses.fields(settings)}
+    return {name: choices for name, choices in found.items() if choices}
+
 
 def to_plain(value: Any) -> Any:
     """Turn settings into dictionaries, lists, numbers and strings."""
     if isinstance(value, Schedule):
-        return value.end if value.start == value.end or value.steps == 0 else str(value)
+        return (
+            value.end if value.start == value.end or value.steps == value.wait == 0 else str(value)
+        )
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        return {f.name: to_plain(getattr(value, f.name)) for f in dataclasses.fields(value)}
+        return {f.name: _plain_field(value, f.name) for f in dataclasses.fields(value)}
     if isinstance(value, (tuple, list)):
         return [to_plain(item) for item in value]
     return value
+
+
+def _plain_field(settings: Any, name: str) -> Any:
+    value = getattr(settings, name)
+    for choice, kind in choices_of(field_types(type(settings))[name]).items():
+        if type(value) is kind:
+            return {"name": choice, **to_plain(value)}
+    return to_plain(value)
 
 
 def changed_from_default(settings: Any) -> dict[str, Any]:
@@ -38,7 +71,9 @@ def changed_from_default(settings: Any) -> dict[str, Any]:
             continue
         is_nested = dataclasses.is_dataclass(value) and not isinstance(value, Schedule)
         same_kind = is_nested and type(value) is type(default)
-        changed[field.name] = changed_from_default(value) if same_kind else to_plain(value)
+        changed[field.name] = (
+            changed_from_default(value) if same_kind else _plain_field(settings, field.name)
+        )
     return changed
 
 
@@ -47,12 +82,13 @@ def from_plain(kind: type[T], plain: Any, path: str) -> T:
     if not isinstance(plain, dict):
         raise ConfigError(f"{path}: expected a table of settings, found {plain!r}")
     fields = {f.name: f for f in dataclasses.fields(kind) if f.init}  # type: ignore[arg-type]
-    hints = typing.get_type_hints(kind)
+    hints = field_types(kind)
     values = {}
     for name, value in plain.items():
         if name not in fields:
             raise ConfigError(f"{path}: no setting {name!r}. {catalog.suggestion(name, fields)}")
-        values[name] = _convert(hints[name], value, f"{path}.{name}")
+        usual = type(fields[name].default)
+        values[name] = _convert(hints[name], value, f"{path}.{name}", usual)
     for name, field in fields.items():
         if (
             name not in values
@@ -66,11 +102,22 @@ def from_plain(kind: type[T], plain: Any, path: str) -> T:
         raise ConfigError(f"{path}: {error}") from error
 
 
-def _convert(kind: Any, value: Any, path: str) -> Any:
+def convert_fields(settings: Any, names: Iterable[str]) -> None:
+    """Bring fields of a frozen dataclass to the types they are declared with, or say which
+    cannot be; for what users write in Python, where nothing else checks it."""
+    hints = field_types(type(settings))
+    for name in names:
+        value = _convert(hints[name], getattr(settings, name), name)
+        object.__setattr__(settings, name, value)
+
+
+def _convert(kind: Any, value: Any, path: str, usual: type = type(None)) -> Any:
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if origin in (Union, types.UnionType):
         if value is None and type(None) in args:
             return None
+        if kinds := choices_of(kind):
+            return _convert_choice(kinds, usual, value, path)
         return _convert_any([a for a in args if a is not type(None)], value, path)
     if origin is Literal:
         if value not in args:
@@ -99,6 +146,27 @@ def _convert(kind: Any, value: Any, path: str) -> Any:
     return _convert_simple(kind, value, path)
 
 
+def _convert_choice(choices: dict[str, type], usual: type, value: Any, path: str) -> Any:
+    """Convert to the dataclass that is named.
+
+    Without a name it is the usual one or, where that lacks a setting, the first that has
+    all of them: tables from before there was a choice tell no name.
+    """
+    if type(value) in choices.values():
+        return value
+    table = {"name": value} if isinstance(value, str) else value
+    if not isinstance(table, dict):
+        raise ConfigError(f"{path}: expected a name or a table of settings, found {value!r}")
+    name, given = table.get("name"), {k: v for k, v in table.items() if k != "name"}
+    if name is not None:
+        if name not in choices:
+            raise ConfigError(f"{path}: {name!r}? {catalog.suggestion(str(name), choices)}")
+        return from_plain(choices[name], given, path)
+    kinds = sorted(choices.values(), key=lambda kind: kind is not usual)
+    has_all = (k for k in kinds if set(given) <= {f.name for f in dataclasses.fields(k)})
+    return from_plain(next(has_all, kinds[0]), given, path)
+
+
 def _convert_any(kinds: list[Any], value: Any, path: str) -> Any:
     """Convert to the first kind that takes the value."""
     for kind in kinds[:-1]:
@@ -118,11 +186,11 @@ def _convert_simple(kind: Any, value: Any, path: str) -> Any:
             return value
         raise wrong
     if kind is int:
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value // 1:
+        if isinstance(value, bool) or not isinstance(value, Real) or value != value // 1:
             raise wrong
-        return int(value)
+        return int(typing.cast(Any, value))
     if kind is float:
-        if isinstance(value, bool) or not isinstance(value, (int, float)):
+        if isinstance(value, bool) or not isinstance(value, Real):
             raise wrong
         if not math.isfinite(value):
             raise ConfigError(f"{path}: expected a finite number, found {value!r}")

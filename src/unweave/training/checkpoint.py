@@ -5,7 +5,6 @@ seeded by (seed, step), so that a run continued at a step is the same run.
 """
 
 import os
-from collections.abc import Mapping
 
 import torch
 from torch import Tensor
@@ -13,19 +12,15 @@ from torch import Tensor
 from unweave.errors import DataError
 from unweave.files import tensor_files
 from unweave.files.writing import write_atomically
-from unweave.networks import Networks
-from unweave.runs.folder import RunFolder
+from unweave.runs.folder import AVERAGES, NETWORKS, RunFolder, part_of
+from unweave.training.game import Game
 
 
-def save(
-    folder: RunFolder,
-    step: int,
-    nets: Networks,
-    optimizers: Mapping[str, torch.optim.Optimizer],
-) -> None:
+def save(folder: RunFolder, step: int, game: Game) -> None:
     """Write the state after `step` steps; the checkpoint before it is kept as well."""
-    tensors: dict[str, Tensor] = {f"networks.{k}": v for k, v in nets.state_dict().items()}
-    for player, optimizer in optimizers.items():
+    tensors: dict[str, Tensor] = {f"{NETWORKS}{k}": v for k, v in game.nets.state_dict().items()}
+    tensors |= {f"{AVERAGES}{k}": v for k, v in game.averages.tensors().items()}
+    for player, optimizer in _optimizers(game).items():
         for index, parameter in enumerate(_parameters(optimizer)):
             for name, value in optimizer.state.get(parameter, {}).items():
                 tensors[f"optimizers.{player}.{index}.{name}"] = torch.as_tensor(value)
@@ -38,41 +33,45 @@ def save(
     os.replace(fresh, folder.checkpoint_file)
 
 
-def restore(
-    folder: RunFolder, nets: Networks, optimizers: Mapping[str, torch.optim.Optimizer]
-) -> tuple[int, str | None]:
+def restore(folder: RunFolder, game: Game) -> tuple[int, str | None]:
     """Load the newest whole checkpoint; return its step and a warning, if there is one."""
     tensors, facts = folder.read_checkpoint()
-    weights = {
-        k.removeprefix("networks."): v for k, v in tensors.items() if k.startswith("networks.")
-    }
     try:
-        nets.load_state_dict(weights)
+        game.nets.load_state_dict(part_of(tensors, NETWORKS))
+        game.averages.load(part_of(tensors, AVERAGES))
     except RuntimeError as error:
         raise DataError(
             f"{folder.path}: the checkpoint does not fit the settings: {error}"
         ) from None
-    for player, optimizer in optimizers.items():
+    for player, optimizer in _optimizers(game).items():
         for index, parameter in enumerate(_parameters(optimizer)):
-            prefix = f"optimizers.{player}.{index}."
-            state = {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
+            state = part_of(tensors, f"optimizers.{player}.{index}.")
             if state:
                 optimizer.state[parameter] = {
-                    name: _placed_like(parameter, value) for name, value in state.items()
+                    name: _placed(name, value, parameter, optimizer)
+                    for name, value in state.items()
                 }
     return int(facts["step"]), facts.get("warning")
+
+
+def _optimizers(game: Game) -> dict[str, torch.optim.Optimizer]:
+    return {name: player.optimizer for name, player in game.optimizers.items()}
 
 
 def _parameters(optimizer: torch.optim.Optimizer) -> list[Tensor]:
     return [parameter for group in optimizer.param_groups for parameter in group["params"]]
 
 
-def _placed_like(parameter: Tensor, value: Tensor) -> Tensor:
+def _placed(
+    name: str, value: Tensor, parameter: Tensor, optimizer: torch.optim.Optimizer
+) -> Tensor:
     """Give a state the device and memory layout of the weight it belongs to.
 
     Fused kernels walk weight and state by address: another layout would be read
-    in the wrong order, without an error.
+    in the wrong order, without an error. Only they count steps on the device.
     """
+    if name == "step":
+        return value.to(parameter.device) if optimizer.defaults.get("fused") else value
     if value.shape != parameter.shape:
         return value.to(parameter.device)
     return torch.empty_like(parameter, dtype=value.dtype, requires_grad=False).copy_(value)

@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from unweave.data import FactorImages
-from unweave.probability.gaussian import ACTIVE
 from unweave.runs.run import Run
 
 ROWS = 1024
@@ -33,10 +32,13 @@ def diagnose(run: Run, images: np.ndarray) -> dict[str, Any]:
         return figures
     mean, logvar = posterior
     variance = np.exp(logvar)
-    kl = 0.5 * (mean**2 + variance - 1 - logvar).mean(axis=0)
+    prior = run.code_prior
+    kl = prior.kl(mean, logvar, variance).mean(axis=0)
+    if prior.least_kl:
+        figures["least_kl"] = prior.least_kl
     return figures | {
         "kl_per_dimension": kl.tolist(),
         "mean_variance": mean.var(axis=0).tolist(),
         "posterior_variance": variance.mean(axis=0).tolist(),
-        "active_dimensions": int((kl > ACTIVE).sum()),
+        "active_dimensions": int(prior.is_active(kl).sum()),
     }

@@ -19,15 +19,18 @@ import torch
 
 from unweave import devices
 from unweave.data import FactorImages
-from unweave.errors import ConfigError, DataError, Stopped, UnweaveError
+from unweave.errors import ConfigError, DataError, Stopped
 from unweave.files.locks import sole_owner
-from unweave.methods import Loss, Player, Turn
+from unweave.methods import Method, Move
 from unweave.networks import Networks, architecture_for
+from unweave.runs import silencing
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
-from unweave.training import checkpoint
+from unweave.training import bits, checkpoint
 from unweave.training.diagnostics import diagnose, diagnostic_images
+from unweave.training.game import Game, fresh_networks
+from unweave.training.game import PlayerOptimizer as PlayerOptimizer
 from unweave.training.record import Record
 
 RECORD_EVERY = 50  # steps between two writes of the record
@@ -48,33 +51,14 @@ class Watcher:
     def evaluated(self, run: Run, step: int, diagnostics: dict[str, Any]) -> None:
         """Diagnostics were measured."""
 
+    def told(self, message: str) -> None:
+        """Something that was decided for the user, or that is good to know."""
+
     def warned(self, message: str) -> None:
         """Something the user should know."""
 
     def stopped(self) -> None:
         """The run ended, whichever way."""
-
-
-class PlayerOptimizer:
-    """Lowers one player's loss; cannot reach another player's networks."""
-
-    def __init__(self, player: Player, nets: Networks):
-        self.settings = player.optimizer
-        groups = [list(getattr(nets, name).parameters()) for name in player.owns]
-        self.parameters = [parameter for group in groups for parameter in group]
-        self.speeds = [player.speed.get(name, 1.0) for name in player.owns]
-        self.optimizer = self.settings.build(*groups)
-
-    def lower(self, loss: Loss, step: int) -> None:
-        """Make one update, unless the settings say to skip it."""
-        for group in self.optimizer.param_groups:
-            group["lr"] = self.speeds[group["part"]] * self.settings.rate_at(step)
-        self.optimizer.zero_grad(set_to_none=True)
-        loss.total.backward(inputs=self.parameters)  # no gradient reaches other networks
-        if self.settings.tame(self.parameters):
-            self.optimizer.step()
-        else:
-            loss.terms["skipped"] = loss.total.new_ones(())  # so that the record tells
 
 
 def start(
@@ -85,14 +69,30 @@ def start(
     watchers: Sequence[Watcher] = (),
 ) -> Run:
     """Train a new run in a folder."""
+    wished = config.method
     config = resolved(config, data)
+    for watcher in watchers:
+        for message in said_of(wished, config.method, data):
+            watcher.told(message)
     # Tried before the folder is made, so that an impossible combination leaves nothing behind.
     check(config, data)
     devices.choose_device(machine.device)
     run_folder = RunFolder(folder)
-    with _told_how_to_go_on(run_folder, machine):
+    with _told_how_to_go_on(run_folder):
         run_folder.create(config, data.summary)
         return _train(config, data, run_folder, machine, watchers, resumed=False)
+
+
+def said_of(wished: Method, settled: Method, data: FactorImages) -> list[str]:
+    """Return what the user should know of the data and of what was decided by them."""
+    messages = [f"{data.name}: {data.note}"] if data.note else []
+    likelihood = getattr(settled, "likelihood", "")
+    if likelihood != getattr(wished, "likelihood", ""):
+        messages.append(
+            f"likelihood {likelihood}, as these images are not black and white; papers that "
+            f"name a β mean bernoulli, which --method.likelihood bernoulli gives"
+        )
+    return messages
 
 
 def resolved(config: Train, data: FactorImages) -> Train:
@@ -134,23 +134,21 @@ def resume(
     if steps is not None and steps != config.steps:
         config = replace(config, steps=steps)
         run_folder.write_config(config, data.summary)
-    with _told_how_to_go_on(run_folder, machine):
+    with _told_how_to_go_on(run_folder):
         return _train(config, data, run_folder, machine, watchers, resumed=True)
 
 
 def make_networks(config: Train, data: FactorImages) -> Networks:
     """Return the networks of a run with the weights its seed gives."""
-    architecture = config.architecture or architecture_for(data.image_shape)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(config.seed)
-        return config.method.networks(architecture, data.summary)
+    return fresh_networks(config, data.summary, config.seed)
 
 
 def training_part(config: Train, data: FactorImages) -> tuple[FactorImages, FactorImages]:
     """Return the images to train on and those for diagnostics; without validation all twice."""
+    training = data if data.held_out is None else data.part("train")
     if not config.validation:
-        return data, data
-    return data.split(config.validation, config.seed, keep_numbers=True)
+        return training, training
+    return training.split(config.validation, config.seed, keep_numbers=True)
 
 
 def _train(
@@ -162,34 +160,36 @@ def _train(
     *,
     resumed: bool,
 ) -> Run:
+    before = folder.machine() if resumed else {}
+    machine = bits.as_before(machine, before)
     device = devices.choose_device(machine.device)
     devices.tune_allocator()
     devices.use_threads(machine.threads)
     devices.use_determinism(device)
+    now = devices.what_decides_bits(device, compiled=machine.compile)
     busy = f"{folder.path} is being trained by another process"
     with sole_owner(folder.path / ".lock", busy):
+        _warn(watchers, bits.changes(folder, before, now))
+        folder.write_machine(now)
         nets = make_networks(config, data)
         devices.place(nets, device)
+        game = Game(config, data.summary, nets)
         if machine.compile:
             devices.compile_networks(nets)
-        optimizers = {
-            name: PlayerOptimizer(player, nets) for name, player in config.method.players.items()
-        }
         first_step = 0
-        if resumed and (
-            folder.checkpoint_file.exists() or folder.previous_checkpoint_file.exists()
-        ):
-            first_step, warning = checkpoint.restore(folder, nets, _plain(optimizers))
+        if resumed and folder.has_checkpoint():
+            first_step, warning = checkpoint.restore(folder, game)
             if first_step > config.steps:
                 raise ConfigError(
                     f"{folder.path} is at step {first_step} already, beyond {config.steps}"
                 )
-            for watcher in watchers if warning else ():
-                watcher.warned(warning or "")
-        run = Run(config, data.summary, nets, step=first_step, folder=folder, data=data)
+            _warn(watchers, warning or "")
+        run = Run(
+            config, data.summary, game.averages.shown, step=first_step, folder=folder, data=data
+        )
         try:
             folder.set_status("running", step=first_step, steps=config.steps)
-            _steps(run, optimizers, device, machine, watchers, first_step)
+            _Session(run, game, folder, device, machine, watchers).go()
         except (Exception, KeyboardInterrupt) as error:
             if not isinstance(error, Stopped):
                 state = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
@@ -200,87 +200,122 @@ def _train(
         finally:
             for watcher in watchers:
                 watcher.stopped()
-        folder.save_networks(nets, config.steps)
+        folder.save_networks(nets, config.steps, game.averages.tensors())
+        if config.silence:
+            message = str(silencing.silence(run, config.silence))
+            for watcher in watchers:
+                watcher.warned(message)
         folder.set_status("done", step=config.steps, steps=config.steps)
     return run
 
 
-def _steps(
-    run: Run,
-    optimizers: dict[str, PlayerOptimizer],
-    device: torch.device,
-    machine: Machine,
-    watchers: Sequence[Watcher],
-    first_step: int,
-) -> None:
-    config, nets, folder = run.config, run.nets, run.folder
-    assert folder is not None
-    training, held_out = training_part(config, run.data)
-    images = diagnostic_images(held_out, config.seed)
-    record = Record(folder.record_file, first_step)
-    saved = time.monotonic()
-    if first_step == 0:
-        config.method.fit(nets, training, config.seed)
-    # With nobody to play only the last step is made, which writes what there is.
-    begin = first_step if optimizers else max(first_step, config.steps - 1)
+class _Session:
+    """What one process does for a run: its steps from the newest checkpoint on, and its end."""
 
-    def save(step: int) -> None:
-        nonlocal saved
-        record.flush()  # a diverged state is not worth keeping
-        checkpoint.save(folder, step, nets, _plain(optimizers))
-        folder.set_status("running", step=step, steps=config.steps)
-        saved = time.monotonic()
+    def __init__(
+        self,
+        run: Run,
+        game: Game,
+        folder: RunFolder,
+        device: torch.device,
+        machine: Machine,
+        watchers: Sequence[Watcher],
+    ):
+        self.run, self.game, self.folder, self.device = run, game, folder, device
+        self.machine, self.watchers = machine, watchers
+        self.config, self.method = run.config, run.config.method
+        self.first_step = run.step
+        self.data, held_out = training_part(self.config, run.data)
+        self.images = diagnostic_images(held_out, self.config.seed)
+        at_end = self.first_step == self.config.steps  # which is evaluated once more
+        self.record = Record(folder.record_file, self.first_step, forget_evaluation=at_end)
+        self.saved_at = time.monotonic()
 
-    for watcher in watchers:
-        watcher.started(run, begin)
-    nets.train()
-    with torch.random.fork_rng(devices=_cuda(device)), _stop_between_steps() as stop:
-        for step in range(begin, config.steps):
-            for turn in step_turns(run, training, device, step):
-                optimizers[turn.player].lower(turn.loss, step)
-                record.add(step, turn)
-            done = step + 1
-            run.step = done
-            for watcher in watchers:
-                watcher.stepped(done)
-            if done % RECORD_EVERY == 0 or done == config.steps:
-                record.flush()
-                for watcher in watchers:
-                    watcher.recorded(done, record.latest)
-            if is_evaluation(done, config.steps, machine.evaluations):
-                diagnostics = diagnose(run, images)
-                record.add_diagnostics(step, diagnostics)
-                for watcher in watchers:
-                    watcher.evaluated(run, done, diagnostics)
-            if done == config.steps or time.monotonic() - saved >= machine.checkpoint_seconds:
-                save(done)
-            if stop.is_set() and done < config.steps:
-                save(done)
-                folder.set_status("interrupted", step=done, steps=config.steps)
-                raise Stopped(
-                    f"stopped after step {done} of {config.steps}; "
-                    f"go on with: {_way_back(folder, machine)}"
-                )
+    def go(self) -> None:
+        if self.first_step == 0:
+            with _seeded((self.config.seed, 0xF17), self.device):
+                self.method.fit(self.game.nets, self.data, self.config.seed)
+        # With nobody to play there are no steps, only what is fitted before and after them.
+        begin = self.first_step if self.game.players else self.config.steps
+        for watcher in self.watchers:
+            watcher.started(self.run, begin)
+        self.game.nets.train()
+        with torch.random.fork_rng(devices=_cuda(self.device)), _stop_between_steps() as stop:
+            for step in range(begin, self.config.steps):
+                self.make_step(step)
+                if stop.is_set() and self.run.step < self.config.steps:
+                    self.save()
+                    self.folder.set_status(
+                        "interrupted", step=self.run.step, steps=self.config.steps
+                    )
+                    raise Stopped(
+                        f"stopped after step {self.run.step} of {self.config.steps}; "
+                        f"go on with: {_way_back(self.folder)}"
+                    )
+        self.finish()
+
+    def make_step(self, step: int) -> None:
+        for move in moves_of_step(self.config, self.game.nets, self.data, self.device, step):
+            for turn in self.game.play(move, step):
+                self.record.add(step, turn)
+        self.game.averages.follow(step)
+        self.run.step = done = step + 1
+        for watcher in self.watchers:
+            watcher.stepped(done)
+        if done % RECORD_EVERY == 0 or done == self.config.steps:
+            self.record.flush()
+            for watcher in self.watchers:
+                watcher.recorded(done, self.record.latest)
+        if done == self.config.steps:
+            return  # the last checkpoint and evaluation belong to `finish`
+        if is_evaluation(done, self.config.steps, self.machine.evaluations):
+            self.evaluate()
+        if time.monotonic() - self.saved_at >= self.machine.checkpoint_seconds:
+            self.save()
+
+    def finish(self) -> None:
+        """Save the last step, then let the method find what it finds in trained networks.
+
+        The checkpoint is of before that: a run that is killed meanwhile does it again, from
+        the same state, and one that is trained further does not start from its traces.
+        """
+        self.run.step = self.config.steps
+        if self.first_step < self.config.steps:
+            self.save()
+        with _seeded((self.config.seed, 0xF1415), self.device):
+            self.run.nets.eval()
+            self.method.finish(self.run.nets, self.data, self.config.seed)
+        if self.machine.evaluations:
+            self.evaluate()
+
+    def evaluate(self) -> None:
+        diagnostics = diagnose(self.run, self.images)
+        self.record.add_diagnostics(self.run.step - 1, diagnostics)
+        for watcher in self.watchers:
+            watcher.evaluated(self.run, self.run.step, diagnostics)
+
+    def save(self) -> None:
+        self.record.flush()  # a diverged state is not worth keeping
+        checkpoint.save(self.folder, self.run.step, self.game)
+        self.folder.set_status("running", step=self.run.step, steps=self.config.steps)
+        self.saved_at = time.monotonic()
 
 
-def step_turns(run: Run, data: FactorImages, device: torch.device, step: int) -> Iterator[Turn]:
-    """Yield the turns of a step, its batch and noise drawn from (seed, step)."""
-    config = run.config
+def moves_of_step(
+    config: Train, nets: Networks, data: FactorImages, device: torch.device, step: int
+) -> Iterator[Move]:
+    """Yield the moves of a step, its batch and noise drawn from (seed, step)."""
     rng = np.random.default_rng((config.seed, step))
     torch.manual_seed(int(rng.integers(2**63)))
-    batch = config.method.supervision.draw(data, config.batch_size, rng)
-    batch = batch.map_tensors(
-        lambda t: devices.place_images(t, device) if t.ndim == 4 else t.to(device)
-    )
-    turns = config.method.turns(run.nets, batch, step)
+    batch = config.method.supervision.at(step).draw(data, config.batch_size, rng)
+    batch = batch.map_tensors(lambda tensor: devices.place_batch(tensor, device))
+    moves = config.method.turns(nets, batch, step)
     while True:
         with devices.autocast(device, config.precision):  # the update itself stays outside
-            turn = next(turns, None)
-        if turn is None:
+            move = next(moves, None)
+        if move is None:
             return
-        if turn.player not in config.method.players:
-            raise UnweaveError(f"{config.method} yielded a turn of {turn.player!r}, not a player")
-        yield turn
+        yield move
 
 
 def is_evaluation(done: int, steps: int, evaluations: int) -> bool:
@@ -290,16 +325,25 @@ def is_evaluation(done: int, steps: int, evaluations: int) -> bool:
     return done * evaluations // steps > (done - 1) * evaluations // steps
 
 
-def _plain(optimizers: dict[str, PlayerOptimizer]) -> dict[str, torch.optim.Optimizer]:
-    return {name: player.optimizer for name, player in optimizers.items()}
-
-
 def _cuda(device: torch.device) -> list[torch.device]:
     return [device] if device.type == "cuda" else []
 
 
 @contextmanager
-def _told_how_to_go_on(folder: RunFolder, machine: Machine) -> Iterator[None]:
+def _seeded(source: tuple[int, ...], device: torch.device) -> Iterator[None]:
+    """Draw torch's numbers from this source, and leave the user's generators alone."""
+    with torch.random.fork_rng(devices=_cuda(device)):
+        torch.manual_seed(int(np.random.default_rng(source).integers(2**63)))
+        yield
+
+
+def _warn(watchers: Sequence[Watcher], message: str) -> None:
+    for watcher in watchers if message else ():
+        watcher.warned(message)
+
+
+@contextmanager
+def _told_how_to_go_on(folder: RunFolder) -> Iterator[None]:
     """Name the way back if a run is interrupted outside its steps, or at once within one."""
     try:
         yield
@@ -308,13 +352,11 @@ def _told_how_to_go_on(folder: RunFolder, machine: Machine) -> Iterator[None]:
     except KeyboardInterrupt as interrupt:
         if not folder.exists():
             raise
-        raise Stopped(f"interrupted; go on with: {_way_back(folder, machine)}") from interrupt
+        raise Stopped(f"interrupted; go on with: {_way_back(folder)}") from interrupt
 
 
-def _way_back(folder: RunFolder, machine: Machine) -> str:
-    """Return the command that goes on, on as many threads: other sums would round otherwise."""
-    threads = "" if machine.threads is None else f" --threads {machine.threads}"
-    return f"unweave resume {folder.path}{threads}"
+def _way_back(folder: RunFolder) -> str:
+    return f"unweave resume {folder.path}"
 
 
 @contextmanager

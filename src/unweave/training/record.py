@@ -19,19 +19,24 @@ class Record:
     to wait after every step.
     """
 
-    def __init__(self, path: Path, first_step: int):
+    def __init__(self, path: Path, first_step: int, *, forget_evaluation: bool = False):
+        """Go on with a record at a step; the evaluation before it is forgotten on wish."""
         self.path = path
         self.latest: dict[str, float] = {}
         """Newest value of each term that has been written."""
         self._waiting: list[tuple[int, str, list[str], Tensor]] = []
-        self._keep_lines_before(first_step)
+        self._keep_lines_before(first_step, first_step - forget_evaluation)
 
-    def _keep_lines_before(self, first_step: int) -> None:
+    def _keep_lines_before(self, first_step: int, first_evaluation: int) -> None:
         """Drop what was recorded after the checkpoint that is continued from."""
         kept = []
         if self.path.is_file():
             for line in self.path.read_text(encoding="utf-8").splitlines(keepends=True):
-                if line.endswith("\n") and json.loads(line)["step"] < first_step:
+                if not line.endswith("\n"):
+                    continue
+                entry = json.loads(line)
+                is_evaluation = entry.get("kind") == "diagnostics"
+                if entry["step"] < (first_evaluation if is_evaluation else first_step):
                     kept.append(line)
         self.path.write_text("".join(kept), encoding="utf-8")
 

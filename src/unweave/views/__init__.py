@@ -14,7 +14,6 @@ from unweave.views.comparison import (
     compare,
     group_names,
     rank_agreement,
-    rank_correlation,
 )
 from unweave.views.decoded import (
     RANGES,
@@ -96,7 +95,6 @@ __all__ = [
     "plain",
     "prior_samples",
     "rank_agreement",
-    "rank_correlation",
     "reconstructions",
     "sample_codes",
     "scatter",

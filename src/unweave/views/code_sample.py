@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unweave.code_prior import GAUSSIAN, CodePrior
 from unweave.data import FactorImages
 from unweave.runs.model import Model, in_parts
 
@@ -21,13 +22,15 @@ class CodeSample:
     """(row, factor)."""
     posterior: tuple[np.ndarray, np.ndarray] | None
     """Mean and log-variance of q(z|x), each (row, code), if the model has one."""
+    prior: CodePrior = GAUSSIAN
+    """What posteriors are compared with."""
 
     def kl(self) -> np.ndarray | None:
-        """Return the mean KL of each dimension to N(0, 1) in nats, if there is a posterior."""
+        """Return the mean KL of each dimension to the prior in nats, if there is a posterior."""
         if self.posterior is None:
             return None
         mean, logvar = (part.astype(np.float64) for part in self.posterior)
-        kl: np.ndarray = 0.5 * (mean**2 + np.exp(logvar) - 1 - logvar).mean(axis=0)
+        kl: np.ndarray = self.prior.kl(mean, logvar, np.exp(logvar)).mean(axis=0)
         return kl
 
     def drawn(self, seed: int = 0) -> np.ndarray:
@@ -47,7 +50,7 @@ def sample_codes(model: Model, count: int = ROWS, seed: int = 0) -> CodeSample:
     rng = np.random.default_rng((seed, 0xC0DE))
     rows = np.sort(rng.choice(len(data), size=min(count, len(data)), replace=False))
     codes, posterior = encode_rows(model, rows)
-    return CodeSample(rows, codes, data.factors(rows), posterior)
+    return CodeSample(rows, codes, data.factors(rows), posterior, model.code_prior)
 
 
 def encode_rows(

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.stats import rankdata
 
-from unweave import catalog
+from unweave import catalog, correlation
 from unweave.errors import UnweaveError
 from unweave.metrics import gaussian_total_correlation, protocol_words
 from unweave.runs.config import to_json
@@ -17,7 +16,6 @@ from unweave.runs.run import Run
 from unweave.views.code_sample import sample_codes
 from unweave.views.view import View
 
-FEWEST_RUNS = 3  # fewer have no ranks to speak of
 TC_ROWS = 2_000
 
 
@@ -118,31 +116,16 @@ def group_names(runs: Sequence[Run]) -> list[str]:
 
 def rank_agreement(rows: Sequence[RunRow], higher_is_better: dict[str, bool]) -> RankAgreement:
     """Correlate the ranks that each pair of metrics gives the runs."""
-    metrics = list(higher_is_better)
-    count = len(metrics)
-    correlation = np.full((count, count), np.nan)
-    shared = np.zeros((count, count), dtype=np.int64)
-    columns = {
-        metric: np.array([row.scores.get(metric, np.nan) for row in rows]) * (1 if higher else -1)
-        for metric, higher in higher_is_better.items()
-    }
-    for i, first in enumerate(metrics):
-        for j, second in enumerate(metrics):
-            correlation[i, j] = rank_correlation(columns[first], columns[second])
-            shared[i, j] = np.isfinite(columns[first] + columns[second]).sum()
-    return RankAgreement(metrics, correlation, shared)
-
-
-def rank_correlation(first: np.ndarray, second: np.ndarray) -> float:
-    """Return Spearman's correlation of two columns over the rows where both are finite.
-
-    Not a number where ranks say nothing: fewer than three rows, or all alike.
-    """
-    both = np.isfinite(first) & np.isfinite(second)
-    ranks = [rankdata(column[both]) for column in (first, second)]
-    if both.sum() < FEWEST_RUNS or any(np.ptp(rank) == 0 for rank in ranks):
-        return float("nan")
-    return float(np.corrcoef(*ranks)[0, 1])
+    columns = np.array(
+        [
+            [row.scores.get(metric, np.nan) * (1 if higher else -1) for row in rows]
+            for metric, higher in higher_is_better.items()
+        ]
+    ).reshape(len(higher_is_better), len(rows))
+    has = np.isfinite(columns).astype(np.int64)
+    return RankAgreement(
+        list(higher_is_better), correlation.rank_agreement(list(columns)), has @ has.T
+    )
 
 
 def _row(run: Run, group: str) -> RunRow:

@@ -109,7 +109,7 @@ def traversals(
     start: Any = None,
     *,
     ranges: Ranges = "fixed",
-    reach: float = 2.0,
+    reach: float | None = None,
     quantiles: tuple[float, float] = (0.05, 0.95),
     steps: int = 11,
     latents: list[int] | None = None,
@@ -119,9 +119,11 @@ def traversals(
     """Vary one latent at a time.
 
     `start` is a code or an image; by default an image of the data set, and "prior"
-    is the centre of the prior. `ranges` says between which values, see `RANGES`.
+    is the centre of the prior. `ranges` says between which values, see `RANGES`; `reach` is
+    by default that of the prior, within which 95 % of it lie.
     """
     check_name(ranges, RANGES, "range of traversals")
+    reach = model.code_prior.reach if reach is None else reach
     if steps < 2 or reach <= 0 or not 0 <= quantiles[0] < quantiles[1] <= 1:
         raise ConfigError(
             "a traversal needs 2 steps or more, a reach above 0 and two rising quantiles in "

@@ -9,7 +9,6 @@ from unweave.catalog import check_name
 from unweave.data import Factor, FactorImages
 from unweave.errors import ConfigError, DataError
 from unweave.metrics import dci, mig, protocol_words
-from unweave.probability.gaussian import ACTIVE
 from unweave.runs.model import Model
 from unweave.tables import factor_table
 from unweave.views.code_sample import CodeSample, sample_codes
@@ -100,10 +99,11 @@ def kl_per_dimension(model: Model, codes: CodeSample | None = None) -> KlPerDime
 
 
 def active_latents(codes: CodeSample) -> np.ndarray:
-    """Mark the latents that carry anything: KL above a hundredth of a nat, or else variance."""
+    """Mark the latents that carry anything: KL above that of the dead, or else variance."""
     kl = codes.kl()
     if kl is not None:
-        return kl > ACTIVE
+        marked: np.ndarray = codes.prior.is_active(kl)
+        return marked
     variance = codes.codes.var(axis=0)
     active: np.ndarray = variance > 1e-4 * max(float(variance.max()), 1e-12)
     return active

@@ -48,6 +48,8 @@ class KlOverTime(View):
     steps: np.ndarray
     kl: np.ndarray
     """(evaluation, latent)."""
+    least: float = 0.0
+    """KL of a latent that carries nothing, which only a Gaussian prior has at 0."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,8 @@ def kl_over_time(record: Iterable[dict[str, Any]]) -> KlOverTime:
     """Collect the KL of each latent at evaluations; empty where a method has no posterior."""
     lines = [line for line in record if "kl_per_dimension" in line]
     kl = np.array([line["kl_per_dimension"] for line in lines], dtype=np.float64)
-    return KlOverTime(np.array([line["step"] + 1 for line in lines], dtype=np.int64), kl)
+    steps = np.array([line["step"] + 1 for line in lines], dtype=np.int64)
+    return KlOverTime(steps, kl, lines[-1].get("least_kl", 0.0) if lines else 0.0)
 
 
 def layer_rates(record: Iterable[dict[str, Any]]) -> LayerRates:

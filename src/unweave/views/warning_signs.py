@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from unweave.probability.gaussian import ACTIVE, LOWEST_LOGVAR
+from unweave.correlation import correlations
+from unweave.probability.gaussian import LOWEST_LOGVAR
 from unweave.runs.model import Model
 from unweave.views.code_sample import CodeSample, sample_codes
 from unweave.views.latents import active_latents, heat_map
@@ -81,7 +82,7 @@ def _idle(model: Model, codes: CodeSample) -> list[Warned]:
             [int(latent)],
             [],
         )
-        for latent in np.flatnonzero(still & (kl > ACTIVE))
+        for latent in np.flatnonzero(still & codes.prior.is_active(kl))
     ]
 
 
@@ -123,8 +124,8 @@ def _mixed(latent: int, label: str, column: np.ndarray, factors: list[str]) -> l
 def _correlated(codes: CodeSample, active: np.ndarray, labels: list[str]) -> list[Warned]:
     if len(active) < 2:
         return []
-    ranks = codes.codes[:, active].argsort(axis=0).argsort(axis=0).astype(np.float64)
-    correlation = np.asarray(np.corrcoef(ranks.T))
+    moving = codes.codes[:, active]
+    correlation = correlations(moving, moving, ranks=True)
     found = []
     for i, j in zip(*np.triu_indices(len(active), 1), strict=True):
         if abs(correlation[i, j]) >= CORRELATED:

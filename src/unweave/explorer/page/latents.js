@@ -1,7 +1,7 @@
 // One line per latent: its name, what it carries, a slider or choices, and the images it runs through.
 import { fill, h, problem, short, signed } from "unweave/dom.js";
 import { Painter } from "unweave/painter.js";
-import { endsOf, place, valueIn, valuesOf } from "unweave/turning.js";
+import { STEPS, endsOf, place, valueIn, valuesOf } from "unweave/turning.js";
 
 const POSITIONS = 400; // of a slider
 
@@ -60,7 +60,8 @@ export class LatentsPanel {
     const { latents } = this;
     const [low, high] = endsOf(unit, latents.low[unit.first], latents.high[unit.first]);
     const values = valuesOf(unit, low, high);
-    const row = { unit, low, high, values };
+    // Few choices are shown as large as the images of a number, not larger.
+    const row = { unit, low, high, values, width: Math.min(1, values.length / STEPS) };
     const [, height, width] = this.decoder.shape;
     row.strip = h("canvas", { class: "strip", width: values.length * width, height, "aria-hidden": "true" });
     row.value = h("output", { class: "value" });
@@ -75,6 +76,7 @@ export class LatentsPanel {
       this.#label(row), this.#carried(unit),
       h("div", { class: "track" }, this.sliders ? row.control : null, row.strip),
       this.sliders ? row.value : null);
+    row.element.style.setProperty("--width", row.width);
     return row;
   }
 
@@ -179,7 +181,7 @@ export class LatentsPanel {
     const last = row.values.length - 1;
     const share = row.unit.kind === "category" ? value / last
       : Math.min(1, Math.max(0, (value - row.low) / (row.high - row.low)));
-    row.element.style.setProperty("--at", `${(100 * (0.5 + share * last)) / row.values.length}%`);
+    row.element.style.setProperty("--at", `${(100 * row.width * (0.5 + share * last)) / row.values.length}%`);
     row.show(value);
   }
 }

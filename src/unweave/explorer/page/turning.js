@@ -1,7 +1,7 @@
 // How a code is turned: a number slides, a category is chosen, an angle goes round.
 // The server does the same in views/turning.py.
 
-const STEPS = 9; // images in a line of a number or an angle
+export const STEPS = 9; // images in a line of a number or an angle
 
 /** The values a unit runs through, between the ends of its slider. */
 export function valuesOf(unit, low, high) {

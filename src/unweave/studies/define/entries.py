@@ -251,9 +251,11 @@ def _read_method(entry: Any, path: str) -> tuple[MethodPlan, bool]:
     if isinstance(entry, str):
         return MethodPlan(name=entry, label=entry), False
     if isinstance(entry, Method):
+        catalog.plugins.know(type(entry))  # so that its name leads back to it
         plain = named(entry)
         default = named(type(entry)())
-        changed = {k: v for k, v in flatten(plain, path).items() if flatten(default, path)[k] != v}
+        # Tables whole: what is left out of one is read as its own default, not the method's.
+        changed = flatten({k: v for k, v in plain.items() if default[k] != v}, path)
         name = plain["name"]
         return MethodPlan(name=name, label=name, settings=changed), False
     if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):

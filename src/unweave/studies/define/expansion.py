@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -97,7 +97,7 @@ def expand(study: Study) -> Plan:
 
 def _all_runs(study: Study, problems: list[str]) -> Iterator[PlannedRun]:
     for source, plan in itertools.product(study.data, study.methods):
-        common = _prefixed(study.settings)
+        common = study.settings
         own = {f"method.{path}": value for path, value in plan.settings.items()}
         shared_points = list(points(study.variation))
         own_points = [
@@ -108,7 +108,7 @@ def _all_runs(study: Study, problems: list[str]) -> Iterator[PlannedRun]:
             varied = {**shared, **single}
             if len(study.data) > 1:
                 varied = {"data": source, **varied}
-            plain = _plain_settings(study, plan, source, {**common, **own, **shared, **single})
+            plain = _plain_settings(study, plan, source, [common, own, shared, single])
             for seed in study.seeds:
                 try:
                     settings = config.from_json({**plain, "seed": seed})
@@ -118,34 +118,35 @@ def _all_runs(study: Study, problems: list[str]) -> Iterator[PlannedRun]:
                 yield PlannedRun("", settings, plan.label, varied)
 
 
-def _prefixed(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Put the choice of an architecture first, so that its own settings follow it."""
-    return dict(sorted(settings.items(), key=lambda item: item[0] != "architecture"))
-
-
 def _plain_settings(
-    study: Study, plan: MethodPlan, source: str, changes: Mapping[str, Any]
+    study: Study, plan: MethodPlan, source: str, changes: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return the settings of a run as a nested table, without its seed."""
+    """Return the settings of a run as a nested table, without its seed; later changes count."""
     plain: dict[str, Any] = {
         "method": {"name": plan.name},
         "data": source,
         "steps": study.budget.steps,
         "batch_size": study.budget.batch_size,
     }
-    for path, value in changes.items():
-        *tables, last = path.split(".")
-        place = plain
-        for table in tables:
-            inner = place.get(table)
-            if isinstance(inner, str):
-                inner = {"name": inner}
-            place[table] = inner if isinstance(inner, dict) else {}
-            place = place[table]
-        if last == "architecture" and isinstance(value, str):
-            value = {"name": value}
-        place[last] = value
+    for change in changes:
+        # What is chosen by name, such as an architecture or an optimizer, before its settings.
+        for path in sorted(change, key=lambda path: path.count(".")):
+            _set(plain, path, change[path])
     return plain
+
+
+def _set(plain: dict[str, Any], path: str, value: Any) -> None:
+    """Set one entry of a nested table; a name in the place of a table changes its name."""
+    *tables, last = path.split(".")
+    for table in tables:
+        inner = plain.get(table)
+        if isinstance(inner, str):
+            inner = {"name": inner}
+        plain[table] = inner if isinstance(inner, dict) else {}
+        plain = plain[table]
+    if isinstance(value, str) and (path == "architecture" or isinstance(plain.get(last), dict)):
+        value = {**plain.get(last, {}), "name": value}
+    plain[last] = value
 
 
 def points(variation: Variation) -> Iterator[dict[str, Any]]:
@@ -197,11 +198,11 @@ def count_runs(study: Study) -> int:
 
 
 def _check_metrics(study: Study, problems: list[str]) -> list[str]:
-    known = catalog.names("unweave.metrics")
     asked = study.metrics
     if isinstance(asked, str):
         asked = list(score.DEFAULT) if asked == "default" else asked.split(",")
-        asked = known if asked == ["all"] else [name.strip() for name in asked]
+        whole = asked == ["all"]
+        asked = catalog.usable("unweave.metrics") if whole else [name.strip() for name in asked]
     if not asked:
         problems.append("metrics: expected default, all, or names, found none")
     good = []

@@ -7,10 +7,12 @@ from typing import Any
 import numpy as np
 
 from unweave import catalog
+from unweave.correlation import rank_correlation
+from unweave.figures.comparisons import draw_agreement
 from unweave.runs.folder import RunFolder, versions
 from unweave.studies.define.expansion import Plan
 from unweave.studies.report import plots
-from unweave.studies.report.pages import Block, Cells, Code, Heading, Picture, Text, picture_of
+from unweave.studies.report.blocks import Block, Cells, Code, Heading, Picture, Plot, Text
 from unweave.studies.report.statistics import (
     Comparison,
     compare,
@@ -21,7 +23,6 @@ from unweave.studies.report.statistics import (
 from unweave.studies.report.table import StudyTable
 from unweave.studies.run.ledger import Ledger
 from unweave.studies.run.progress import in_words
-from unweave.views import rank_correlation
 
 MOST_PAIRS = 28
 """With more arms than give so many pairs, each method is compared by its best arm only."""
@@ -220,7 +221,7 @@ def variance(done: StudyTable, published: Mapping[str, tuple[float, float]]) -> 
             lines.append([metric, _percent(method), ours[0], _percent(both), ours[1]])
         both_ways = ["method, published", "ours", "method × setting, published", "ours"]
         yield Cells(["metric", *both_ways], lines)
-    yield picture_of(plots.variance_bars(known), "variance", "Variance explained")
+    yield Plot("variance", plots.variance_bars(known), "Variance explained")
     yield Text(
         "Setting: what the settings add within methods. Adjusted shares take off what group "
         "means explain of pure noise."
@@ -243,11 +244,10 @@ def agreement(done: StudyTable) -> Iterator[Block]:
     if len(names) < 2:
         return
     yield Heading("Do the metrics agree?")
-    figure = plots.agreement_map(names, matrix)
     caption = "Rank correlation between scores, over all runs"
     if not all(map(_higher_is_better, done.metrics)):
         caption += "; all are turned so that higher is better"
-    yield picture_of(figure, "agreement", caption)
+    yield Plot("agreement", draw_agreement(names, matrix), caption)
 
 
 def _higher_is_better(metric: str) -> bool:
@@ -264,18 +264,17 @@ def trade_offs(plan: Plan, done: StudyTable, metric: str) -> Iterator[Block]:
     if numeric and _has(done, "elbo"):
         yield Heading("Trade-off")
         for setting in numeric:
-            figure = plots.trade_off(done, setting, metric)
             caption = f"{metric} against the evidence bound, along {setting}"
-            yield picture_of(figure, f"trade-off-{setting.replace('.', '-')}", caption)
+            name = f"trade-off-{setting.replace('.', '-')}"
+            yield Plot(name, plots.trade_off(done, setting, metric), caption)
     if {"beta", "latent_dim"} <= set(numeric):
         yield Heading("β and latent size")
         for method in dict.fromkeys(row["method"] for row in done.rows):
             rows = done.where(method=method)
             if len({row["beta"] for row in rows.rows}) > 1:
                 pixels = int(np.prod(plan.data[rows.rows[0]["data"]].image_shape))
-                figure = plots.setting_map(rows, metric, pixels)
                 caption = f"{method}: median {metric} over β and latent size"
-                yield picture_of(figure, f"map-{method}", caption)
+                yield Plot(f"map-{method}", plots.setting_map(rows, metric, pixels), caption)
 
 
 def choosing(
@@ -301,8 +300,8 @@ def choosing(
         best = max(rows, key=lambda row: scores[row["run"]])
         lines.append([*cells, f"{best['arm']}, seed {best['seed']}"])
         known = {run: value for run, value in truth.items() if value is not None}
-        figure = plots.selection_scatter(scores, known, name, metric)
-        pictures.append(picture_of(figure, f"selection-{name}", f"{name} against {metric}"))
+        drawing = plots.selection_scatter(scores, known, name, metric)
+        pictures.append(Plot(f"selection-{name}", drawing, f"{name} against {metric}"))
     if not lines:
         yield Text("Too few runs with decoders to rank.")
         return

@@ -183,7 +183,8 @@ def _udr_of_arm(run_ids: list[str], ledger: Ledger, images: NDArray[Any]) -> dic
         codes.append(run.encode(images))
         if posterior is not None:
             mean, logvar = posterior
-            kls.append(0.5 * (mean**2 + np.exp(logvar) - 1 - logvar).mean(axis=0))
+            kl = run.code_prior.kl(mean, logvar, np.exp(logvar)).mean(axis=0)
+            kls.append(kl - run.code_prior.least_kl)  # what a dead latent costs says nothing
     given = kls if len(kls) == len(codes) else None
     score = metrics.udr(codes, kls=given)
     per_model = score.details["score_per_model"]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.views import rank_correlation
+from unweave import correlation
 
 Numbers = NDArray[np.float64]
 
@@ -231,7 +231,4 @@ def _adjusted(share: float, runs: int, groups: int) -> float:
 def rank_agreement(columns: Mapping[str, Numbers]) -> tuple[list[str], Numbers]:
     """Return Spearman's rank correlation between scores over the runs that have both."""
     names = [name for name, values in columns.items() if len(set(finite(values))) > 1]
-    matrix = np.full((len(names), len(names)), np.nan)
-    for i, j in itertools.product(range(len(names)), repeat=2):
-        matrix[i, j] = rank_correlation(columns[names[i]], columns[names[j]])
-    return names, matrix
+    return names, correlation.rank_agreement([columns[name] for name in names])

@@ -7,14 +7,7 @@ from pathlib import Path
 from unweave.files.writing import write_atomically
 from unweave.studies.define.expansion import Plan
 from unweave.studies.report import plots, sections
-from unweave.studies.report.pages import (
-    Block,
-    Heading,
-    Text,
-    picture_of,
-    write_html,
-    write_markdown,
-)
+from unweave.studies.report.blocks import Block, Heading, Plot, Text, write_html, write_markdown
 from unweave.studies.report.selection import select
 from unweave.studies.report.table import StudyTable, make_table
 from unweave.studies.run.ledger import Ledger
@@ -78,8 +71,7 @@ def blocks_of(
     for source in dict.fromkeys(row["data"] for row in done.rows):
         yield from sections.comparisons(done.where(data=source), metric, source)
     yield Heading("Seeds")
-    figure = plots.seed_distributions(done, metric)
-    yield picture_of(figure, "seeds", f"{metric} of every run, by arm")
+    yield Plot("seeds", plots.seed_distributions(done, metric), f"{metric} of every run, by arm")
     yield from sections.variance(done, plan.study.published_variance)
     yield from sections.agreement(done)
     yield from sections.trade_offs(plan, done, metric)

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from unweave import devices
+from unweave.catalog.plugins import carried
 from unweave.devices import DeviceName
 from unweave.errors import ConfigError
 from unweave.files.writing import write_atomically
 from unweave.runs import config
 from unweave.runs.config import Machine
+from unweave.runs.plugins import among, used_by
 from unweave.settings.plain import to_plain
 from unweave.studies.define.definition import Study
 from unweave.studies.define.expansion import Plan, PlannedRun, expand
@@ -121,6 +123,8 @@ def job_of(plan: Plan, run: PlannedRun, root: str | Path, machine: Machine) -> J
     """Return what a worker has to know of a run."""
     budget = plan.study.budget
     minutes = budget.minutes_per_run
+    metrics = among(("unweave.metrics", metric) for metric in plan.metrics)
+    used = [*used_by(run.config), *metrics]
     return Job(
         run_id=run.run_id,
         root=str(Path(root).absolute()),
@@ -129,6 +133,8 @@ def job_of(plan: Plan, run: PlannedRun, root: str | Path, machine: Machine) -> J
         machine=replace(machine, evaluations=budget.evaluations),
         longest_seconds=None if minutes is None else 60 * minutes,
         keeps_checkpoints=plan.study.keep == "checkpoints",
+        needs=tuple(used),
+        plugins=carried((plugin.package, plugin.name) for plugin in used),
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from unweave import runs, workflows
+from unweave.catalog.plugins import Carried, take_over
 from unweave.data import DataOptions, FactorImages, load_data
 from unweave.errors import ConfigError, UnweaveError
 from unweave.evaluation.encode import encode_run
@@ -19,6 +20,7 @@ from unweave.evaluation.score import PRESETS
 from unweave.runs import config as settings_of_run
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder, versions
+from unweave.runs.plugins import Used, check_all_there
 from unweave.runs.run import Run
 from unweave.studies.run.attempt import Heartbeat, Outcome, perform
 from unweave.studies.run.ledger import Ledger, Scoring, now
@@ -37,6 +39,10 @@ class Job:
     machine: Machine
     longest_seconds: float | None = None
     keeps_checkpoints: bool = False
+    needs: tuple[Used, ...] = ()
+    """The plugins that it uses."""
+    plugins: tuple[Carried, ...] = ()
+    """Those that the user gave to the driver; a worker finds what is installed by itself."""
 
     @property
     def source(self) -> str:
@@ -77,6 +83,8 @@ def _compute(
 ) -> dict[str, Any]:
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
+    take_over(job.plugins)
+    check_all_there(job.needs, ledger.run_path(job.run_id))
     config = settings_of_run.from_json(job.settings)
     data = data or open_data(config.data, config.data_options)
     watcher = _Progress(heartbeat, job.longest_seconds)

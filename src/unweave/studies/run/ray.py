@@ -15,13 +15,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from unweave.data import FactorImages
+from unweave.data import FactorImages, put_together, take_apart
 from unweave.errors import ConfigError, Stopped
 from unweave.studies.run.attempt import Outcome
 from unweave.studies.run.ledger import Ledger
 from unweave.studies.run.local import LOOK_AGAIN, Work, stop_on_signal
 from unweave.studies.run.progress import Progress
-from unweave.studies.run.sharing import put_together, take_apart
 
 
 class RayRunner:

@@ -1,0 +1,259 @@
+"""Train every method with its own defaults on dSprites, and complain of defaults that fail.
+
+    python benchmarks/defaults.py [--steps 20000] [--workers 2] [--methods vae beta_vae]
+    python benchmarks/defaults.py --report
+
+One seed and the small network quick64; all else is what a user gets who sets nothing. A run
+that diverges, one whose code says nothing of the image, and a ramp that the run is too short
+for are complaints, and the command then ends with 1. Each run has a folder under
+build/defaults; what is done is skipped and what was stopped goes on. Writes
+docs/results/defaults.md.
+"""
+
+import argparse
+import dataclasses
+import json
+import math
+import os
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from unweave import catalog
+from unweave.data import FactorImages, load_data
+from unweave.errors import UnweaveError
+from unweave.files.writing import write_atomically
+from unweave.methods import Method, method_named
+from unweave.metrics import dci, mig
+from unweave.networks.quick64 import Quick64
+from unweave.probability.gaussian import ACTIVE
+from unweave.runs.config import Machine, Train
+from unweave.runs.folder import RunFolder
+from unweave.runs.run import Run
+from unweave.settings.schedules import Schedule
+from unweave.training import loop
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "results" / "defaults.md"
+QUIET = Machine(threads=1, device="cpu", evaluations=0, checkpoint_seconds=60)
+ROWS = 3000
+LITTLE = 0.9  # of the mean image's error; a code that leaves more says next to nothing
+STILL = 0.01  # deviation of a code over all images, or share of variance, that counts as none
+
+Figures = Mapping[str, float]
+
+
+def config_of(name: str, steps: int) -> Train:
+    """Return the settings of a run: the method's own and the number of steps."""
+    return Train(
+        method=method_named(name)(), architecture=Quick64(), data="dsprites", steps=steps, seed=0
+    )
+
+
+def endless_ramps(method: Method, steps: int) -> list[str]:
+    """List the settings that are still on their way when a run of so many steps ends."""
+    found = []
+    for field in dataclasses.fields(method):
+        value = getattr(method, field.name)
+        if isinstance(value, Schedule) and value.start != value.end:
+            if value.wait + value.steps > steps:
+                found.append(f"{field.name} {value} does not end within {steps:,} steps")
+        elif getattr(value, "warmup_steps", 0) > steps:
+            found.append(f"the warm-up of {field.name} does not end within {steps:,} steps")
+    return found
+
+
+def figures_of(run: Run, data: FactorImages) -> dict[str, float]:
+    """Return what a run showed on some images."""
+    count = min(ROWS, len(data))
+    rows = np.random.default_rng(0).choice(len(data), size=count, replace=False)
+    images, factors = data.images(rows), data.factors(rows)
+    codes = run.encode_rows(rows, data)
+    figures = {
+        "mig": float(mig(codes, factors).value),
+        "dci": float(dci(codes, factors, train_rows=count * 2 // 3, test_rows=count // 3).value),
+    }
+    if run.code.source != "images":
+        return figures
+    terms = run.terms(images)
+    figures |= {name: terms[name] for name in ("reconstruction", "kl") if name in terms}
+    posterior = run.posterior(images[:1000])
+    if posterior is None:
+        figures["dimensions in use"] = float((codes.std(0) > STILL).sum())
+    else:
+        mean, logvar = posterior
+        kl = 0.5 * (mean**2 + np.exp(logvar) - 1 - logvar).mean(0)
+        figures["dimensions in use"] = float((kl > ACTIVE).sum())
+    if run.code.decodes:
+        variance = np.square(images - images.mean(0)).sum()
+        figures["error"] = float(np.square(run.reconstruct(images) - images).sum() / variance)
+        samples = run.sample(500)
+        varied = np.square(samples - samples.mean(0)).sum((1, 2, 3)).mean()
+        figures["variance of samples"] = float(varied * len(images) / variance)
+    return figures
+
+
+def complaints(name: str, figures: Figures, ramps: list[str]) -> list[str]:
+    """List what is wrong with a run that a method's defaults gave."""
+    found = list(ramps)
+    wild = [figure for figure, value in figures.items() if not math.isfinite(value)]
+    if wild:
+        found.append(f"diverged: {', '.join(wild)} not finite")
+    if figures.get("dimensions in use", 1) < 1:
+        found.append("collapsed: no dimension of the code is in use")
+    reconstructs = not name.startswith("info_gan")  # its code leaves most of an image to noise
+    if reconstructs and figures.get("error", 0) > LITTLE:
+        found.append(
+            f"collapsed: what is decoded has {figures['error']:.2f} of the mean image's error"
+        )
+    if figures.get("variance of samples", 1) < STILL:
+        found.append("collapsed: samples are all alike")
+    return found
+
+
+def train(name: str, options: argparse.Namespace) -> None:
+    """Train a method, or go on with it, and keep its figures or why it has none."""
+    config = config_of(name, options.steps)
+    folder = RunFolder(options.folder / config.run_name)
+    kept = folder.path / "defaults.json"
+    data = load_data("dsprites")
+    ramps = endless_ramps(config.method.settled(options.steps, data), options.steps)
+    figures: dict[str, float] = {}
+    reasons = []
+    try:
+        if folder.exists():
+            run = loop.resume(folder.path, data, QUIET)
+        else:
+            run = loop.start(config, data, folder.path, QUIET)
+        figures = figures_of(run, data)
+    except UnweaveError as error:
+        reasons = [f"failed: {error}"]
+    finally:
+        used = resource.getrusage(resource.RUSAGE_SELF)
+        spent = folder.path / "core_seconds.json"
+        before = json.loads(spent.read_text(encoding="utf-8")) if spent.is_file() else 0.0
+        if folder.path.is_dir():
+            spent.write_text(json.dumps(before + used.ru_utime + used.ru_stime), encoding="utf-8")
+    folder.path.mkdir(parents=True, exist_ok=True)
+    result = {"figures": figures, "complaints": reasons + complaints(name, figures, ramps)}
+    write_atomically(kept, json.dumps(result, ensure_ascii=False))
+
+
+def kept_of(name: str, options: argparse.Namespace) -> tuple[dict[str, Any] | None, float]:
+    """Return what is kept of a method, and the core minutes that it took."""
+    folder = options.folder / config_of(name, options.steps).run_name
+    kept, spent = folder / "defaults.json", folder / "core_seconds.json"
+    minutes = json.loads(spent.read_text(encoding="utf-8")) / 60 if spent.is_file() else 0.0
+    return (json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else None), minutes
+
+
+def page(options: argparse.Namespace) -> tuple[str, list[str]]:
+    """Return the page, and the methods that there are complaints of."""
+    columns = ("reconstruction", "kl", "error", "dimensions in use", "mig", "dci")
+    lines, bad, total, missing = [], [], 0.0, []
+    for name in catalog.names("unweave.methods"):
+        result, minutes = kept_of(name, options)
+        total += minutes
+        if result is None:
+            missing.append(name)
+            continue
+        cells = [words(result["figures"].get(column)) for column in columns]
+        said = "; ".join(result["complaints"])
+        bad += [name] if said else []
+        lines.append(f"| {name} | {' | '.join(cells)} | {said or 'good'} | {minutes:.1f} |")
+    left_out = f" Not run: {', '.join(missing)}." if missing else ""
+    text = TEXT.format(
+        steps=f"{options.steps:,}",
+        command=f"python benchmarks/defaults.py --steps {options.steps}",
+        date=datetime.now(UTC).date(),
+        good=len(lines) - len(bad),
+        count=len(lines),
+        left_out=left_out,
+        minutes=total,
+        rows="\n".join(lines),
+    )
+    return text, bad
+
+
+def words(value: float | None) -> str:
+    if value is None:
+        return "–"
+    return f"{value:.0f}" if value == round(value) else f"{value:.3g}"
+
+
+TEXT = """# What the defaults give
+
+Every method of the catalog with its own defaults, {steps} steps on dSprites (a user's default is
+20,000), one seed, the small network `quick64`. Papers train ten times longer and more: this
+page says whether a default does what its method is for, not how good the method is.
+
+`{command}` wrote this page on {date}; it took {minutes:.0f} core minutes. {good} of {count}
+defaults are good.{left_out}
+
+R is the reconstruction term and KL the rate in nats per image, where a method has them; the
+error is that of what is decoded from codes, in units of the mean image's. A dimension is in use
+if its KL is above 0.01 nats or, where there is none, its deviation above 0.01. A default is bad
+if the run diverges, if no dimension is in use or the error is above 0.9, if samples are all
+alike, or if a setting is still on its ramp when the run ends.
+
+| method | R | KL | error | dimensions in use | MIG | DCI | verdict | core minutes |
+|---|---|---|---|---|---|---|---|---|
+{rows}
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
+    parser.add_argument("--steps", type=int, default=Train.steps)
+    parser.add_argument("--workers", type=int, default=2, help="processes of one thread each")
+    parser.add_argument("--methods", nargs="+", default=catalog.names("unweave.methods"))
+    parser.add_argument("--folder", type=Path, default=ROOT / "build" / "defaults")
+    parser.add_argument("--report", action="store_true", help="only write the page")
+    parser.add_argument("--train", help="train this method alone, in this process")
+    options = parser.parse_args()
+    if options.train:
+        train(options.train, options)
+        return
+    waiting = [] if options.report else list(options.methods)
+    waiting = [name for name in waiting if kept_of(name, options)[0] is None]
+    in_processes(waiting, options)
+    text, bad = page(options)
+    write_atomically(PAGE, text)
+    print(text)
+    if bad:
+        sys.exit(f"bad defaults: {', '.join(bad)}")
+
+
+def in_processes(waiting: list[str], options: argparse.Namespace) -> None:
+    """Train methods in processes of their own, a few at a time."""
+    environment = os.environ | {"OMP_NUM_THREADS": "1"}
+    common = [f"--steps={options.steps}", f"--folder={options.folder}"]
+    running: list[subprocess.Popen[bytes]] = []
+    while waiting or running:
+        while waiting and len(running) < options.workers:
+            command = [sys.executable, __file__, "--train", waiting.pop(0), *common]
+            running.append(subprocess.Popen(command, env=environment))
+        try:
+            time.sleep(0.5)
+        except KeyboardInterrupt:  # the processes heard it too and save what they have
+            for process in running:
+                process.wait()
+            sys.exit("stopped; give the command again to go on")
+        for process in [p for p in running if p.poll() is not None]:
+            running.remove(process)
+            if process.returncode:
+                waiting.clear()
+                for other in running:
+                    other.wait()
+                sys.exit("a method could not be trained; give the command again to go on")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""A method, a metric, a data set and an architecture for unweave."""

@@ -1,0 +1,226 @@
+"""Settings for any images: chosen by looking at them and by short trials, with the reasons.
+
+The objective is that of the default recipe, see docs/results/recipe.md. What it needs of
+new images is the KL weight at which the first latent switches on, which trials of a few
+hundred steps find; the rest follows from the size of the images and the time there is.
+"""
+
+import math
+import time
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from unweave import catalog, devices
+from unweave.data import DataOptions, FactorImages
+from unweave.errors import ConfigError
+from unweave.methods.cooled_tcvae import CooledTCVAE
+from unweave.networks import Architecture
+from unweave.networks.patches_any import PatchesAny
+from unweave.networks.what_where import WhatWhere
+from unweave.runs.config import Machine, Train
+from unweave.runs.run import Run
+from unweave.runs.silencing import NATS
+from unweave.settings.optimizers import Adam
+from unweave.settings.schedules import Schedule, constant
+from unweave.training import loop
+from unweave.training.game import Game
+
+LOOKED_AT = 512  # images
+BATCH = 128
+LATENTS = 10
+RATE = 2e-3
+TRIALS, TRIAL_STEPS = 5, 300
+WIDEST = 256.0  # ratio of the largest weight that is tried to the smallest
+TRAINING = 0.9  # share of the time; the rest is for scores and pictures
+FEWEST_STEPS = 500
+BLOCKS_FROM = 48  # pixels of a side from which blocks of 2×2 are drawn as one
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Settings of a run, and why they are these."""
+
+    config: Train
+    reasons: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Threshold:
+    """The KL weight at which latents begin to switch on."""
+
+    weight: float
+    """The largest weight tried at which one did."""
+    tried: tuple[tuple[float, bool], ...]
+    """Weights in the order of the trials, and whether a latent switched on."""
+    step_seconds: float
+    """What a step of the trials took."""
+
+
+def choose(
+    data: FactorImages,
+    minutes: float,
+    *,
+    source: str = "",
+    options: DataOptions = DataOptions(),
+    seed: int = 0,
+    machine: Machine = Machine(),
+) -> Choice:
+    """Choose settings for a run that takes about so many minutes, the choosing included."""
+    if not (math.isfinite(minutes) and minutes > 0):
+        raise ConfigError(f"minutes must be above 0, found {minutes}")
+    began = time.monotonic()
+    devices.tune_allocator()
+    devices.use_threads(machine.threads)
+    images = some_images(data, seed)
+    architecture, why = network_for(images)
+    found = threshold(data, architecture, seed, devices.choose_device(machine.device))
+    left = 60 * minutes - (time.monotonic() - began)
+    steps = max(int(TRAINING * left / found.step_seconds), FEWEST_STEPS)
+    fall = Schedule(found.weight, 1.0, max(steps // 2, 1), curve="geometric")
+    method = CooledTCVAE(latent_dim=LATENTS, kl_weight=fall, optimizer=adam(steps)).over(steps)
+    config = Train(
+        method=method,
+        data=source or data.name,
+        data_options=options,
+        architecture=architecture,
+        steps=steps,
+        batch_size=BATCH,
+        seed=seed,
+        silence=NATS,
+    )
+    trials = ", ".join(f"{weight:.3g} {'on' if on else 'off'}" for weight, on in found.tried)
+    reasons = (
+        f"network {catalog.name_of(architecture)}: {why}",
+        f"KL weight from {found.weight:.3g} to 1: the largest of the weights tried at which a "
+        f"latent switches on within {TRIAL_STEPS} steps ({trials})",
+        f"{LATENTS} latents: those that stay off are silenced at the end",
+        f"{steps:,} steps of {BATCH} images: {1e3 * found.step_seconds:.1f} ms each, "
+        f"of {minutes:g} minutes {left / 60:.1f} were left",
+    )
+    return Choice(config, reasons)
+
+
+def some_images(data: FactorImages, seed: int) -> np.ndarray:
+    """Return the images that are looked at."""
+    rng = np.random.default_rng((seed, 0xA070))
+    rows = rng.choice(len(data), size=min(LOOKED_AT, len(data)), replace=False)
+    return data.images(np.sort(rows), rng)
+
+
+def network_for(images: np.ndarray) -> tuple[Architecture, str]:
+    """Return the network for such images, and why it is that one."""
+    block = 2 if min(images.shape[2:]) >= BLOCKS_FROM else 1
+    size = (
+        f"{images.shape[2]}×{images.shape[3]} pixels, seen and drawn in blocks of {block}×{block}"
+    )
+    share = share_with_one_object(images)
+    if share >= 0.95:
+        return WhatWhere(block=block), f"one object on a plain ground; {size}"
+    return (
+        PatchesAny(block=block),
+        f"{share:.0%} of the images show one object on a plain ground, and 95 % would be "
+        f"needed for what_where; {size}",
+    )
+
+
+def share_with_one_object(images: np.ndarray) -> float:
+    """Return how many images have a plain ground and on it something of limited extent."""
+    ground = np.median(images, axis=(2, 3), keepdims=True)
+    differs = (np.abs(images - ground) > 0.1).any(axis=1)
+    rows, columns = differs.any(axis=2), differs.any(axis=1)
+    fits = (_extent(rows) <= 2 / 3) & (_extent(columns) <= 2 / 3)
+    return float((fits & differs.any(axis=(1, 2))).mean())
+
+
+def _extent(lines: np.ndarray) -> np.ndarray:
+    """Return how much of a side lies between the first and the last line that is marked."""
+    first = lines.argmax(axis=1)
+    last = lines.shape[1] - lines[:, ::-1].argmax(axis=1)
+    extent: np.ndarray = np.where(lines.any(axis=1), last - first, 0) / lines.shape[1]
+    return extent
+
+
+def threshold(
+    data: FactorImages,
+    architecture: Architecture,
+    seed: int,
+    device: torch.device,
+    steps: int = TRIAL_STEPS,
+) -> Threshold:
+    """Find the largest KL weight at which a latent switches on, to within a fifth.
+
+    No code can save more nats than the mean image leaves to explain, so that a larger
+    weight than this is never worth a nat; below it the range is halved trial by trial.
+    """
+    images = some_images(data, seed)
+    high = max(explainable(images), WIDEST)
+    low = high / WIDEST
+    tried: list[tuple[float, bool]] = []
+    seconds = 0.0
+    for _ in range(TRIALS):
+        weight = math.sqrt(low * high)
+        began = time.monotonic()
+        on = _switches_on(data, images, architecture, weight, seed, device, steps)
+        seconds = (time.monotonic() - began) / steps
+        tried.append((weight, on))
+        low, high = (weight, high) if on else (low, weight)
+    return Threshold(low, tuple(tried), seconds)
+
+
+def explainable(images: np.ndarray) -> float:
+    """Return the nats of an image that its code could save, over the mean image."""
+    mean = np.clip(images.mean(axis=0, dtype=np.float64), 1e-6, 1 - 1e-6)
+    left = _binary_entropy(mean).sum() - _binary_entropy(images).sum() / len(images)
+    return float(left)
+
+
+def _binary_entropy(shares: np.ndarray) -> np.ndarray:
+    inside = np.clip(shares.astype(np.float64), 1e-12, 1 - 1e-12)
+    entropy: np.ndarray = -inside * np.log(inside) - (1 - inside) * np.log1p(-inside)
+    return entropy
+
+
+def _switches_on(
+    data: FactorImages,
+    images: np.ndarray,
+    architecture: Architecture,
+    weight: float,
+    seed: int,
+    device: torch.device,
+    steps: int,
+) -> bool:
+    """Return whether a latent is on after a short training with this KL weight."""
+    method = CooledTCVAE(
+        latent_dim=LATENTS,
+        kl_weight=constant(weight),
+        stagger=constant(0.7),
+        optimizer=Adam(RATE, warmup_steps=min(100, steps)),
+    )
+    config = Train(
+        method=method,
+        data=data.name,
+        architecture=architecture,
+        steps=steps,
+        batch_size=BATCH,
+        seed=seed,
+    )
+    nets = loop.make_networks(config, data)
+    devices.place(nets, device)
+    run = Run(config, data.summary, nets, step=0, data=data)
+    game = Game(config, data.summary, nets)
+    with torch.random.fork_rng(devices=[]):
+        for step in range(steps):
+            for move in loop.moves_of_step(config, nets, data, device, step):
+                game.play(move, step)
+    posterior = run.posterior(images)
+    assert posterior is not None, "the method has one"
+    mean, logvar = posterior
+    kl = run.code_prior.kl(mean, logvar, np.exp(logvar)).mean(axis=0)
+    return bool((kl > run.code_prior.least_kl + NATS).any())
+
+
+def adam(steps: int) -> Adam:
+    """Return how a run of so many steps is updated."""
+    return Adam(RATE, warmup_steps=200, decay_steps=steps, decay_after=2 * steps // 5)

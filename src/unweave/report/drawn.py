@@ -1,0 +1,31 @@
+"""Figures as parts of a page."""
+
+from collections.abc import Callable
+from typing import Any
+
+from unweave.errors import UnweaveError
+from unweave.figures.style import Drawing
+from unweave.pages import Html, data_url, figure, picture_url, tag
+
+
+def drawn(make: Callable[[], Any], caption: Any, alternative: str) -> Html:
+    """Return a figure, or the sentence why there is none."""
+    try:
+        result = make()
+    except UnweaveError as error:
+        return tag("p", f"No {alternative}: {error}", class_="note")
+    if isinstance(result, Drawing):
+        return plotted(result, caption, alternative)
+    return pictured(picture_url(result.picture), caption, alternative)
+
+
+def plotted(drawing: Drawing, caption: Any, alternative: str) -> Html:
+    """Return a plot, whose letters look the same whatever fonts the reader has."""
+    width = round(float(drawing.get_figwidth()) * 100)
+    source = data_url(drawing.content("svg", outlines=True), "image/svg+xml")
+    return tag("div", figure(source, caption, alternative, width), class_="plot")
+
+
+def pictured(source: str, caption: Any, alternative: str) -> Html:
+    """Return images, whose pixels are not made smaller on narrow pages."""
+    return tag("div", figure(source, caption, alternative), class_="pictures")

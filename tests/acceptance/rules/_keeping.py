@@ -1,0 +1,187 @@
+"""Numbers kept between runs, each with a digest of the code that it depends on.
+
+A stopped `make acceptance` goes on after the last run it trained. A number is measured again
+once the code behind it has changed: the rule's own file and every module of the library and
+of these rules that it imports, directly or not. Comments and docstrings do not count, nor
+does what a rule makes of its numbers: its claim and its checks. FRESH=1 measures all again.
+"""
+
+import ast
+import hashlib
+import io
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rules._rule import Finding, Measure
+
+RULES = Path(__file__).parent
+ROOT = RULES.parents[2]
+KEPT = ROOT / "build" / "acceptance"
+PACKAGES = {"unweave": ROOT / "src" / "unweave", "rules": RULES}
+JUDGING = ("__init__.py", "_rule.py", "_keeping.py")
+"""Files of the rules that numbers do not depend on."""
+WORDS_OF_A_RULE = {"claim", "checks", "covers", "margin", "picture", "share"}
+
+
+class Kept:
+    """What was measured of one rule, in a folder of its own."""
+
+    def __init__(self, rule: str, folder: Path = KEPT):
+        self.rule = rule
+        self.folder = folder / rule
+        self.code = fingerprint(RULES / f"{rule}.py")
+
+    def measured(self, arm: str, measure: Measure, seed: int) -> dict[str, Any]:
+        """Return what is kept of an arm and a seed, measuring it first if need be."""
+        kept = None if os.environ.get("FRESH") else self.read(arm, seed)
+        if kept is None:
+            began = time.process_time()
+            finding = measure(seed)
+            kept = self.write(arm, seed, finding, time.process_time() - began)
+        return kept
+
+    def read(self, arm: str, seed: int) -> dict[str, Any] | None:
+        """Return what is kept of an arm and a seed, if this very code measured it."""
+        try:
+            kept: dict[str, Any] = json.loads(self._place(arm, seed).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            return None
+        return kept if kept["code"] == self.code else None
+
+    def write(self, arm: str, seed: int, finding: Finding, seconds: float) -> dict[str, Any]:
+        """Keep a finding; its file appears at once and whole."""
+        place = self._place(arm, seed)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if finding.look:
+            stored = io.BytesIO()
+            np.savez_compressed(stored, **finding.look)
+            place.with_suffix(".npz").write_bytes(stored.getvalue())
+        kept = {
+            "arm": arm,
+            "seed": seed,
+            "numbers": {name: float(value) for name, value in finding.numbers.items()},
+            "core_seconds": round(seconds, 1),
+            "date": str(datetime.now(UTC).date()),
+            "code": self.code,
+        }
+        half_written = place.with_suffix(".part")
+        half_written.write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
+        half_written.replace(place)
+        return kept
+
+    def look(self, arm: str, seed: int) -> Mapping[str, np.ndarray]:
+        """Return what the picture of an arm shows."""
+        place = self._place(arm, seed).with_suffix(".npz")
+        if not place.is_file():
+            return {}
+        with np.load(place) as stored:
+            return dict(stored)
+
+    def _place(self, arm: str, seed: int) -> Path:
+        plain = "".join(letter if letter.isalnum() else "-" for letter in arm)
+        return self.folder / f"{plain}-{seed}.json"
+
+
+def fingerprint(file: Path) -> str:
+    """Return a digest of a file and of all it imports of the library and of the rules."""
+    digest = hashlib.sha256()
+    judging = {PACKAGES["rules"] / name for name in JUDGING}
+    for path in sorted(imported(file) - judging):
+        digest.update(str(path.relative_to(ROOT)).encode())
+        digest.update(code_of(path).meaning)
+    return digest.hexdigest()[:16]
+
+
+def imported(file: Path) -> set[Path]:
+    """Return a file and, of the library and of the rules, every file it imports in the end."""
+    found, waiting = set(), [file]
+    while waiting:
+        path = waiting.pop()
+        if path not in found:
+            found.add(path)
+            for module, name in code_of(path).imports:
+                waiting += files_behind(module, name)
+    return found
+
+
+def files_behind(module: str, name: str) -> list[Path]:
+    """List the files behind `from module import name`; none if the module is not ours.
+
+    The __init__ of a folder passes names on; the file behind a name is where it comes from.
+    """
+    package, *parts = module.split(".")
+    if package not in PACKAGES:
+        return []
+    place = PACKAGES[package].joinpath(*parts)
+    if place.with_suffix(".py").is_file():
+        return [place.with_suffix(".py")]
+    init = place / "__init__.py"
+    if not name:
+        return []
+    if (place / f"{name}.py").is_file() or (place / name).is_dir():
+        return files_behind(f"{module}.{name}", "")
+    if not init.is_file():
+        return []
+    passed_on = code_of(init).passed_on
+    return files_behind(*passed_on[name]) if name in passed_on else [init]
+
+
+@dataclass(frozen=True)
+class Code:
+    """What a file says."""
+
+    imports: list[tuple[str, str]]
+    """Modules and names it imports, anywhere in it; of an __init__ those it uses itself."""
+    passed_on: dict[str, tuple[str, str]]
+    """Where each name comes from that it imports."""
+    meaning: bytes
+    """Digest of its code without comments, docstrings, layout, claims and checks."""
+
+
+def code_of(file: Path) -> Code:
+    """Read a file, or remember it if it has not changed."""
+    return _code_of(file, file.stat().st_mtime_ns)
+
+
+@cache
+def _code_of(file: Path, changed: int) -> Code:
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    nodes = list(ast.walk(tree))
+    used = {node.id for node in nodes if isinstance(node, ast.Name)}
+    imports, passed_on = [], {}
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            imports += [(alias.name, "") for alias in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                own_name = alias.asname or alias.name
+                passed_on[own_name] = (node.module, alias.name)
+                if file.name != "__init__.py" or own_name in used:
+                    imports.append((node.module, alias.name))
+    for node in nodes:
+        body = getattr(node, "body", None)
+        if isinstance(body, list):
+            node.body = [line for line in body if not is_beside(line)]  # type: ignore[attr-defined]
+        if isinstance(node, ast.Call):
+            node.keywords = [word for word in node.keywords if word.arg not in WORDS_OF_A_RULE]
+    return Code(imports, passed_on, hashlib.sha256(ast.dump(tree).encode()).digest())
+
+
+def is_beside(line: ast.stmt) -> bool:
+    """Whether a line is nothing but a text, as docstrings are, or a function called checks."""
+    if isinstance(line, ast.FunctionDef):
+        return line.name == "checks"
+    return (
+        isinstance(line, ast.Expr)
+        and isinstance(line.value, ast.Constant)
+        and isinstance(line.value.value, str)
+    )

@@ -1,0 +1,5 @@
+"""AAE with Gaussian codes: they spread like the prior, and images are kept."""
+
+from rules._adversarial import of_encoder
+
+RULE = of_encoder("gaussian")

@@ -1,0 +1,5 @@
+"""DIP-VAE-I: the means are uncorrelated and vary by 1, and images are kept."""
+
+from rules._covariance import of_form
+
+RULE = of_form("I", 30)

@@ -1,0 +1,65 @@
+"""The judge of defaults, and the defaults' own ramps."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from unweave import catalog
+from unweave.methods import method_named
+from unweave.methods.annealed_vae import AnnealedVAE
+from unweave.methods.beta_vae import BetaVAE
+from unweave.runs.config import Machine, Train
+from unweave.training import loop
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
+
+from defaults import complaints, endless_ramps, figures_of
+
+GOOD = {"error": 0.2, "dimensions in use": 5.0, "variance of samples": 0.8, "mig": 0.1}
+
+
+@pytest.mark.parametrize("name", catalog.names("unweave.methods"))
+def test_every_ramp_of_the_defaults_ends_within_the_default_run(name, toy):
+    assert endless_ramps(method_named(name)().settled(Train.steps, toy), Train.steps) == []
+
+
+def test_a_ramp_that_never_ends_is_named(toy):
+    for method in (AnnealedVAE(capacity="0:25:100000"), BetaVAE(beta="0:4:15000:6000")):
+        (found,) = endless_ramps(method.settled(20_000, toy), 20_000)
+        assert "does not end within 20,000 steps" in found
+    assert endless_ramps(BetaVAE(beta="0:4:15000:5000"), 20_000) == []
+
+
+@pytest.mark.parametrize(
+    ("figures", "complaint"),
+    [
+        ({"error": 0.97}, "mean image"),
+        ({"dimensions in use": 0.0}, "no dimension"),
+        ({"variance of samples": 0.001}, "alike"),
+        ({"reconstruction": float("nan")}, "diverged"),
+    ],
+)
+def test_collapse_and_divergence_are_complained_of(figures, complaint):
+    assert complaints("vae", GOOD, []) == []
+    (found,) = complaints("vae", GOOD | figures, [])
+    assert complaint in found
+
+
+@pytest.mark.parametrize("name", ["vae", "aae", "ground_truth"])
+def test_figures_are_taken_of_methods_with_and_without_posterior_or_decoder(name, toy, tmp_path):
+    config = Train(method=method_named(name)(latent_dim=2), data="toy_xys", steps=2)
+    run = loop.start(config, toy, tmp_path / "run", Machine(evaluations=0, threads=1))
+    figures = figures_of(run, toy)
+    assert 0 <= figures["mig"] <= 1
+    assert ("kl" in figures) == (name == "vae")
+    if name == "ground_truth":
+        assert figures["dci"] > 0.99
+        assert complaints(name, figures, []) == []
+    else:
+        found = complaints(name, figures, [])
+        assert any("mean image" in said for said in found), "2 steps teach nothing"
+
+
+def test_a_generator_need_not_reconstruct():
+    assert complaints("info_gan", GOOD | {"error": 1.5}, []) == []

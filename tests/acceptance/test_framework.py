@@ -1,0 +1,184 @@
+"""Rules as such: every method has one, a saboteur that passes spoils it, numbers are kept."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+import rules
+import write_page
+from rules import _keeping
+from rules._rule import METHOD, Finding, Rule, columns, judge
+
+from unweave import catalog
+
+
+def rule_of(checks, **saboteurs) -> Rule:
+    """Return a rule of arms whose only number is given."""
+
+    def of(value):
+        return lambda seed: Finding({"score": value + 0.001 * seed})
+
+    return Rule(
+        covers=("vae",),
+        claim="a score above 1",
+        method=of(2.0),
+        saboteurs={name: of(value) for name, value in saboteurs.items()},
+        references={"rival": of(0.5)},
+        checks=checks,
+    )
+
+
+def above_rival(own, others):
+    return {"above": bool(own["score"].min() > others["rival"]["score"].max() + 0.5)}
+
+
+def verdict_of(rule: Rule):
+    return judge(
+        rule,
+        {arm: columns([how(s).numbers for s in (0, 1)]) for arm, how in rule.arms.items()},
+    )
+
+
+def test_every_method_of_the_catalog_has_a_rule():
+    covered = {method for name in rules.names() for method in rules.named(name).covers}
+    assert covered == set(catalog.own_names("unweave.methods"))
+
+
+@pytest.mark.parametrize("name", rules.names())
+def test_a_rule_has_saboteurs_and_says_what_its_picture_shows(name):
+    rule = rules.named(name)
+    assert len(rule.saboteurs) >= 1
+    assert METHOD not in rule.saboteurs
+    assert rule.claim
+    assert rule.picture
+
+
+def test_the_judged_seeds_are_not_those_that_settings_were_chosen_on():
+    assert len(rules.SEEDS) >= 3
+    assert not set(rules.SEEDS) & {0, 1, 2}
+
+
+def test_a_rule_is_met_if_the_method_passes_and_its_saboteurs_fail():
+    verdict = verdict_of(rule_of(above_rival, broken=0.6, worse=0.1))
+    assert verdict.met
+    assert str(verdict) == "met"
+
+
+def test_a_saboteur_that_passes_spoils_the_rule():
+    verdict = verdict_of(rule_of(above_rival, broken=3.0, worse=0.1))
+    assert verdict.method_passes
+    assert not verdict.met
+    assert str(verdict) == "passed by a broken method: broken"
+
+
+def test_a_method_that_fails_says_which_part_of_its_claim():
+    verdict = verdict_of(rule_of(lambda own, others: {"low": False, "high": True}, broken=0.0))
+    assert not verdict.met
+    assert str(verdict) == "the method fails: low"
+
+
+def test_numbers_are_measured_once_and_again_when_the_code_has_changed(tmp_path, monkeypatch):
+    monkeypatch.delenv("FRESH", raising=False)
+    seeds = []
+
+    def measure(seed):
+        seeds.append(seed)
+        return Finding({"score": 1.5}, {"points": np.ones((3, 2)), "color": np.zeros(3)})
+
+    kept = rules.Kept("vae", tmp_path)
+    first = kept.measured("an arm (γ = 0)", measure, 11)
+    assert kept.measured("an arm (γ = 0)", measure, 11) == first
+    kept.measured("an arm (γ = 0)", measure, 12)
+    assert seeds == [11, 12]
+    assert first["numbers"] == {"score": 1.5}
+    np.testing.assert_array_equal(kept.look("an arm (γ = 0)", 11)["points"], np.ones((3, 2)))
+    kept.code = "other code"
+    kept.measured("an arm (γ = 0)", measure, 11)
+    monkeypatch.setenv("FRESH", "1")
+    kept.measured("an arm (γ = 0)", measure, 11)
+    assert seeds == [11, 12, 11, 11]
+
+
+def test_arms_of_one_rule_have_files_of_their_own():
+    for name in rules.names():
+        places = [rules.Kept(name)._place(arm, 11) for arm in rules.named(name).arms]
+        assert len(set(places)) == len(places), name
+
+
+@pytest.fixture(scope="module")
+def copied(tmp_path_factory) -> Iterator[Path]:
+    """Copy library and rules, so that they can be changed; return the folder."""
+    folder = tmp_path_factory.mktemp("copied")
+    with pytest.MonkeyPatch.context() as patch:
+        for package, place in (("unweave", "src/unweave"), ("rules", "tests/acceptance/rules")):
+            ignored = shutil.ignore_patterns("__pycache__", "page", "runtime")
+            shutil.copytree(_keeping.PACKAGES[package], folder / place, ignore=ignored)
+            patch.setitem(_keeping.PACKAGES, package, folder / place)
+        patch.setattr(_keeping, "ROOT", folder)
+        yield folder
+
+
+def digest(folder: Path, rule: str) -> str:
+    return _keeping.fingerprint(folder / "tests/acceptance/rules" / f"{rule}.py")
+
+
+@pytest.mark.parametrize(
+    ("changed", "affected"),
+    [
+        ("src/unweave/methods/factor_vae.py", {"factor_vae"}),
+        ("src/unweave/methods/_cluster_style.py", {"aae_clustering"}),
+        ("src/unweave/metrics/mig.py", {"ada_gvae", "baselines"}),
+        ("src/unweave/networks/_ladder.py", {"very_deep_vae"}),
+        ("src/unweave/data/segments.py", {"i_vae"}),
+        ("src/unweave/cli/_train.py", set()),
+        ("src/unweave/metrics/__init__.py", set()),
+        ("tests/acceptance/rules/_groups.py", {"gvae", "lord"}),
+        ("tests/acceptance/rules/_rule.py", set()),
+        ("src/unweave/training/loop.py", None),
+        ("src/unweave/probability/gaussian.py", None),
+    ],
+)
+def test_a_change_is_felt_by_the_rules_that_depend_on_it(copied, changed, affected):
+    some = ["vae", "factor_vae", "aae_clustering", "ada_gvae", "baselines", "gvae", "lord"]
+    some += ["very_deep_vae", "i_vae"]
+    before = {rule: digest(copied, rule) for rule in some}
+    with (copied / changed).open("a", encoding="utf-8") as file:
+        file.write("\n\nADDED = 1\n")
+    felt = {rule for rule in some if digest(copied, rule) != before[rule]}
+    assert felt == (set(some) if affected is None else affected)
+
+
+def test_comments_docstrings_claims_and_checks_change_no_number(copied):
+    def change(place: str, old: str, new: str) -> None:
+        text = (copied / place).read_text(encoding="utf-8")
+        assert old in text
+        (copied / place).write_text(text.replace(old, new, 1), encoding="utf-8")
+
+    rule = "tests/acceptance/rules/vae.py"
+    before = digest(copied, "vae")
+    change("src/unweave/methods/vae.py", '"""VAE', '# why\n"""A VAE')
+    change(rule, '"""VAE', '"""A VAE')
+    change(rule, 'own["R"].max() < 12', 'own["R"].max() < 11')
+    change(rule, "60 %", "half")
+    assert digest(copied, "vae") == before
+    change(rule, "steps=2500", "steps=2501")
+    assert digest(copied, "vae") != before
+
+
+def test_the_page_shows_both_columns_and_what_is_not_met(tmp_path, monkeypatch):
+    names = {"good": rule_of(above_rival, broken=0.1), "spoilt": rule_of(above_rival, broken=5.0)}
+    monkeypatch.setattr(rules, "names", lambda: [*names, "unmeasured"])
+    monkeypatch.setattr(rules, "named", lambda name: names.get(name, names["good"]))
+    monkeypatch.setattr(_keeping, "fingerprint", lambda file: "this code")
+    monkeypatch.setattr(rules.Kept.__init__, "__defaults__", (tmp_path,))
+    for name in names:
+        rules.measure(name)
+    page = write_page.page()
+    assert "1 of 3 rules are met" in page
+    assert "| [good](#good) | passes | all 1 fail |" in page
+    assert "| [spoilt](#spoilt) | passes | **passed by:** broken |" in page
+    assert "**Not met:** `spoilt` (passed by a broken method: broken)" in page
+    assert "**Not measured with the code as it is:** unmeasured" in page
+    assert "| broken | score 0.111, 0.112, 0.113 | fails: above |" in page

@@ -1,0 +1,57 @@
+"""A category is one row of choices in the page, and each choice decodes as by the run."""
+
+import numpy as np
+import pytest
+from explored import TOKEN, Served, assert_same, canvas, decoded, settle
+
+from unweave.explorer.server import in_background
+from unweave.methods.info_gan import InfoGAN
+from unweave.networks.mlp64 import MLP64
+from unweave.runs.config import Machine, Train
+from unweave.training import loop
+
+METHOD = InfoGAN(categories=(3,), latent_dim=1, noise_dim=2, discriminator_width=8)
+
+
+@pytest.fixture(scope="module")
+def run(toy, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("choices") / "runs" / "gan"
+    config = Train(
+        method=METHOD, architecture=MLP64(hidden=16), data="toy_xys", steps=3, batch_size=8
+    )
+    return loop.start(config, toy, folder, Machine(evaluations=0))
+
+
+@pytest.fixture(scope="module")
+def served(run):
+    with in_background(run.path.parent, TOKEN) as (port, _):
+        yield Served(run.path.parent, port)
+
+
+def test_a_category_is_one_unit_of_the_latents(served):
+    latents = served.json("/runs/gan/latents.json")
+    units = {unit["first"]: unit for unit in latents["units"]}
+    assert sorted(units) == [0, 3]
+    assert (units[0]["kind"], units[0]["size"], units[0]["label"]) == ("category", 3, "z0–z2")
+    lines = served.json("/runs/gan/traversals.json?code=0,1,0,0.5")["lines"]
+    assert {line["latent"]: len(line["values"]) for line in lines} == {0: 3, 3: 9}
+
+
+def test_choosing_shows_what_the_run_decodes(page, served, run):
+    page.goto(f"{served.address}/runs/gan?token={TOKEN}")
+    page.wait_for_selector("html[data-ready]")
+    settle(page, 1)
+    choices = page.get_by_role("radiogroup", name="z0–z2").get_by_role("radio")
+    assert choices.count() == 3
+    assert page.locator("input[type=range]").count() == 1
+    slider = page.locator("input[type=range]")
+    slider.press("ArrowRight")  # to a value that the slider can say exactly
+    number = float(slider.input_value())
+    for choice in (2, 0):
+        page.locator(".choices label").nth(choice).click()
+        page.wait_for_timeout(500)
+        assert choices.nth(choice).is_checked()
+        code = np.append(np.eye(3)[choice], number).astype(np.float32)
+        assert_same(canvas(page, ".decoded"), decoded(run, code))
+    choices.nth(0).press("ArrowRight")
+    assert choices.nth(1).is_checked(), "arrow keys go from choice to choice"

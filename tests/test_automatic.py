@@ -1,0 +1,112 @@
+"""Settings chosen for any images, with the reasons."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+
+from unweave import automatic
+from unweave.cli import main
+from unweave.data import from_arrays
+from unweave.errors import ConfigError
+from unweave.networks.patches_any import PatchesAny
+from unweave.networks.what_where import WhatWhere
+from unweave.runs import Machine, load
+
+SMALL = PatchesAny(block=1, channels=8, hidden=16)
+
+
+def test_one_object_on_a_plain_ground_is_told_from_a_texture(toy):
+    sprites = toy.images(np.arange(0, 1024, 16))
+    assert automatic.share_with_one_object(sprites) == 1
+    network, why = automatic.network_for(sprites)
+    assert network == WhatWhere(block=1)
+    assert "one object on a plain ground" in why
+    noise = np.random.default_rng(0).random((20, 3, 64, 64), dtype=np.float32)
+    assert automatic.network_for(noise)[0] == PatchesAny(block=2)
+    assert automatic.share_with_one_object(np.zeros((4, 1, 32, 32), np.float32)) == 0
+    wide = np.zeros((4, 1, 32, 32), np.float32)
+    wide[:, :, 10, 2:30] = 1  # nearly as wide as the image
+    assert automatic.share_with_one_object(wide) == 0
+
+
+def test_what_a_code_could_explain_is_the_entropy_of_the_mean_over_that_of_images():
+    images = np.zeros((4, 1, 2, 2), np.float32)
+    images[:2, 0, 0, 0] = 1  # one pixel that is a fair coin
+    assert automatic.explainable(images) == pytest.approx(math.log(2), abs=1e-4)
+    assert automatic.explainable(np.full((3, 1, 2, 2), 0.5, np.float32)) == pytest.approx(0)
+
+
+def test_the_threshold_is_bracketed_by_the_trials(toy, monkeypatch):
+    """A latent is on below 37 exactly: five halvings of 256 leave a factor of 1.19."""
+    asked = []
+
+    def below(data, images, architecture, weight, seed, device, steps):
+        asked.append(weight)
+        return weight < 37
+
+    monkeypatch.setattr(automatic, "_switches_on", below)
+    found = automatic.threshold(toy, SMALL, 0, torch.device("cpu"))
+    assert [weight for weight, _ in found.tried] == asked
+    assert 37 / 256 ** (1 / 32) <= found.weight < 37
+
+
+def test_trials_tell_a_weight_that_is_worth_its_nats_from_one_that_is_not(toy):
+    images = automatic.some_images(toy, 0)
+    network, _ = automatic.network_for(images)
+    cpu = torch.device("cpu")
+    low, high = (
+        automatic._switches_on(toy, images, network, weight, 0, cpu, 60) for weight in (1.0, 900.0)
+    )
+    assert low
+    assert not high
+
+
+def test_the_run_fits_the_time_and_the_threshold(toy, monkeypatch):
+    found = automatic.Threshold(80.0, ((80.0, True), (120.0, False)), step_seconds=0.01)
+    monkeypatch.setattr(automatic, "threshold", lambda *_: found)
+    choice = automatic.choose(toy, 1.0, seed=3)
+    config = choice.config
+    assert config.steps == pytest.approx(0.9 * 60 / 0.01, rel=0.05)
+    assert config.method.kl_weight.at(0) == 80
+    assert config.method.kl_weight.at(config.steps // 2) == 1
+    assert config.method.optimizer.rate_at(config.steps) == pytest.approx(0, abs=1e-9)
+    assert (config.seed, config.data) == (3, "toy_xys")
+    said = "\n".join(choice.reasons)
+    assert "network what_where" in said
+    assert "80 on, 120 off" in said
+    assert automatic.choose(toy, 1e-6).config.steps == automatic.FEWEST_STEPS
+
+
+@pytest.mark.parametrize("minutes", [0.0, -1.0, math.nan])
+def test_no_time_is_refused(minutes, toy):
+    with pytest.raises(ConfigError, match="minutes must be above 0"):
+        automatic.choose(toy, minutes)
+
+
+def test_the_command_says_what_it_chose_and_trains_it(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(automatic, "TRIAL_STEPS", 2)
+    monkeypatch.setattr(automatic, "TRIALS", 1)
+    monkeypatch.setattr(automatic, "FEWEST_STEPS", 3)
+    found = automatic.Threshold(9.0, ((9.0, True),), step_seconds=1.0)
+    monkeypatch.setattr(automatic, "threshold", lambda *_: found)
+    images = (np.random.default_rng(0).random((30, 20, 20)) * 255).astype(np.uint8)
+    np.save(tmp_path / "images.npy", images)
+    words = ["train", "auto", "--data", str(tmp_path / "images.npy"), "--minutes", "0.01"]
+    out = tmp_path / "run"
+    assert main([*words, "--out", str(out), "--no-evaluation", "--evaluations", "0"]) == 0
+    said = capsys.readouterr().out
+    assert "- network patches_any" in said
+    assert "KL weight from 9 to 1" in said
+    assert load(out).config.method.kl_weight.start == 9
+    assert main(["train", "auto", "--data", "toy_xys", "--minutes", "0"]) == 2
+
+
+def test_images_in_memory_are_chosen_for_as_well(monkeypatch):
+    found = automatic.Threshold(9.0, ((9.0, True),), step_seconds=1.0)
+    monkeypatch.setattr(automatic, "threshold", lambda *_: found)
+    data = from_arrays(np.random.default_rng(0).random((12, 3, 64, 48), dtype=np.float32))
+    config = automatic.choose(data, 1.0, machine=Machine(threads=1)).config
+    assert config.architecture == PatchesAny(block=2)
+    assert config.data == data.name
