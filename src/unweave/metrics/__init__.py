@@ -17,6 +17,7 @@ from unweave.metrics._protocol import (
     SEVERAL_MODELS,
 )
 from unweave.metrics._protocol import choose as choose_protocol
+from unweave.metrics._protocol import made as how_made
 from unweave.metrics._protocol import read as read_tables
 from unweave.metrics._score import Made, Score, is_preliminary, protocol_words
 
@@ -69,6 +70,7 @@ __all__ = [
     "Made",
     "Score",
     "choose_protocol",
+    "how_made",
     "is_preliminary",
     "protocol_words",
     "read_tables",
