@@ -19,6 +19,7 @@ from unweave.metrics._protocol import (
 from unweave.metrics._protocol import choose as choose_protocol
 from unweave.metrics._protocol import made as how_made
 from unweave.metrics._protocol import read as read_tables
+from unweave.metrics._sampling import Encoder, Grid, encode_rows
 from unweave.metrics._score import Made, Score, is_preliminary, protocol_words
 
 if TYPE_CHECKING:
@@ -67,9 +68,12 @@ __all__ = [
     "POSTERIOR",
     "POSTERIOR_ALONE",
     "SEVERAL_MODELS",
+    "Encoder",
+    "Grid",
     "Made",
     "Score",
     "choose_protocol",
+    "encode_rows",
     "how_made",
     "is_preliminary",
     "protocol_words",
