@@ -184,7 +184,7 @@ def score_model(
     factors = np.asarray(data.factors(rows))
     chosen = choose_metrics(metrics)
     protocols = _protocols(protocol, chosen)
-    from_grid = [name for name in chosen if sampler == "paper" and _of_model(name)]
+    from_grid = [name for name in chosen if sampler == "paper" and _takes_a_model(name)]
     rest = [name for name in chosen if name not in from_grid]
     kept = {name: value for name, value in protocols.items() if name in rest}
     result = score(
@@ -197,8 +197,7 @@ def score_model(
         factor_names=tuple(data.factor_names),
     )
     for name in from_grid:
-        function = _of_model(name)
-        assert function is not None
+        function = getattr(_module(name), name)
         options = _sizes(function, size, protocols.get(name))
         if name in protocols:
             options["protocol"] = protocols[name]
@@ -244,8 +243,9 @@ def _module(name: str) -> ModuleType:
     return catalog.load("unweave.metrics", name, "metric")
 
 
-def _of_model(name: str) -> Callable[..., Score] | None:
-    return getattr(_module(name), f"{name}_of_model", None)
+def _takes_a_model(name: str) -> bool:
+    """Return whether a metric draws images of a grid itself, given a function that encodes."""
+    return getattr(_module(name), "TAKES_A_MODEL", False)
 
 
 def _protocols(protocol: str | Mapping[str, str] | None, metrics: list[str]) -> dict[str, str]:
