@@ -11,7 +11,7 @@ codes to deviation 1 before, so that only constant codes are, whatever the unit 
 codes; `locatello2019` does not.
 
 Differs from the paper: from a table, batches are drawn with replacement from the
-rows that share a value. Given a function from images to codes, and a grid, it draws as the paper does. The
+rows that share a value. From a full grid and a function it draws as the paper does. The
 paper leaves out latents whose posterior is the prior, which a table does not tell.
 """
 
