@@ -16,8 +16,8 @@ from unweave.metrics import SEVERAL_MODELS
 from unweave.runs import config
 from unweave.runs.config import Train
 from unweave.settings.plain import from_plain
-from unweave.studies.define.definition import Study
 from unweave.studies.define.entries import MethodPlan, RandomSample, Range, StudyErrors, Variation
+from unweave.studies.define.study import Study
 from unweave.training import loop
 
 MOST_RUNS = 1_000_000
