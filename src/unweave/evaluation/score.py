@@ -112,6 +112,7 @@ def score(
     prior: PriorName = "gaussian",
     factor_names: Sequence[str] | None = None,
     continuous: Continuous = None,
+    missing: str = "refuse",
 ) -> Scores:
     """Score codes by several metrics.
 
@@ -120,7 +121,8 @@ def score(
     metric that knows it, or a name per metric. `posterior` holds the means and
     log-variances of a Gaussian encoder for the metrics that need them, and `prior`
     says what they were drawn towards. With several seeds a score is a mean, with a
-    95 % interval in its details.
+    95 % interval in its details. `continuous` says which factors are amounts;
+    `missing="mask"` scores each factor on the rows that have it.
     """
     check_name(preset, PRESETS, "preset")
     if seeds < 1:
@@ -132,7 +134,7 @@ def score(
     table = code_table(codes)
     known = None
     if factors is not None:
-        known = factor_table(factors, continuous=continuous, names=factor_names)
+        known = factor_table(factors, continuous=continuous, names=factor_names, missing=missing)
         check_same_rows(table, known)
     tables = _Tables(table, known, posterior, prior)
     result = Scores()
