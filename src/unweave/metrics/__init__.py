@@ -18,7 +18,14 @@ from unweave.metrics._protocol import (
 )
 from unweave.metrics._protocol import choose as choose_protocol
 from unweave.metrics._protocol import read as read_tables
-from unweave.metrics._score import Made, Score, is_preliminary, protocol_words
+from unweave.metrics._score import (
+    Made,
+    Score,
+    is_above_nulls,
+    is_preliminary,
+    null_words,
+    protocol_words,
+)
 
 if TYPE_CHECKING:
     # names: python docs/make_tables.py
@@ -69,7 +76,9 @@ __all__ = [
     "Made",
     "Score",
     "choose_protocol",
+    "is_above_nulls",
     "is_preliminary",
+    "null_words",
     "protocol_words",
     "read_tables",
 ]
