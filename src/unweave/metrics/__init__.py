@@ -20,7 +20,14 @@ from unweave.metrics._protocol import choose as choose_protocol
 from unweave.metrics._protocol import made as how_made
 from unweave.metrics._protocol import read as read_tables
 from unweave.metrics._sampling import Encoder, Grid, encode_rows
-from unweave.metrics._score import Made, Score, is_preliminary, protocol_words
+from unweave.metrics._score import (
+    Made,
+    Score,
+    is_above_nulls,
+    is_preliminary,
+    null_words,
+    protocol_words,
+)
 
 if TYPE_CHECKING:
     # names: python docs/make_tables.py
@@ -63,7 +70,9 @@ __all__ = [
     "choose_protocol",
     "encode_rows",
     "how_made",
+    "is_above_nulls",
     "is_preliminary",
+    "null_words",
     "protocol_words",
     "read_tables",
 ]
