@@ -20,7 +20,12 @@ from representations import representation
 from unweave import metrics
 
 SIZES = (3, 6, 12, 8, 8)
-PROTOCOLS = ("locatello2019_lightgbm", "locatello2019_exact", "locatello2019")
+PROTOCOLS = (
+    "locatello2019_trees",
+    "locatello2019_lightgbm",
+    "locatello2019_exact",
+    "locatello2019",
+)
 PARTS = ("completeness", "informativeness")
 
 

@@ -13,7 +13,7 @@ ROOT = Path(unweave.__file__).parent
 # folder; alone files share a layer only with what they do not need.
 LAYERS = [
     {"errors"},
-    {"catalog", "tensors", "tables", "files", "pages", "code_prior"},
+    {"catalog", "tensors", "tables", "files", "pages", "process", "row_groups", "code_prior"},
     {"settings", "devices", "correlation"},
     {"probability", "data", "metrics"},
     {"networks", "batches"},
@@ -40,7 +40,7 @@ ONLY_IN = {
     "uvicorn": ("explorer",),
     "onnx": ("explorer",),
 }
-NEVER_IN = {"torch": ("metrics", "tables", "correlation")}
+NEVER_IN = {"torch": ("metrics", "tables", "correlation", "row_groups")}
 
 
 def modules():

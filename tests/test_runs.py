@@ -118,3 +118,24 @@ def test_a_broken_config_is_an_error_of_ours(run, tmp_path, content):
     (tmp_path / "config.json").write_text(content)
     with pytest.raises((DataError, ConfigError)):
         load(tmp_path)
+
+
+def test_scores_of_an_earlier_step_make_way_for_fast_ones(run):
+    folder = run.folder
+    full = {"value": 0.5, "protocol": "p", "made": {"preset": "full"}}
+    fast = {"value": 0.4, "protocol": "p", "made": {"preset": "fast"}}
+    assert folder.add_scores({"mig": full}, step=10) == []
+    assert folder.add_scores({"mig": fast}, step=10, preliminary=True) == ["mig"]
+    assert folder.scores()["mig"]["value"] == 0.5
+    # Trained further, the networks are no longer those that the full score speaks of.
+    assert folder.add_scores({"mig": fast}, step=20, preliminary=True) == []
+    assert folder.scores()["mig"] == {**fast, "step": 20}
+    assert folder.add_scores({"mig": full}, step=20) == []
+    assert folder.scores()["mig"]["made"]["preset"] == "full"
+
+
+def test_scores_from_before_presets_were_kept_are_not_overwritten_by_fast_ones(run):
+    run.folder.write_scores({"mig": {"value": 0.5, "protocol": "p"}})
+    fast = {"value": 0.4, "protocol": "p", "made": {"preset": "fast"}}
+    assert run.folder.add_scores({"mig": fast}, step=10, preliminary=True) == ["mig"]
+    assert run.folder.scores()["mig"]["value"] == 0.5

@@ -138,6 +138,7 @@ def evaluate(
 ) -> "Scores":
     """Score a run; the scores are kept in its folder as well.
 
+    Scores of the fast preset never take the place of full ones there (`Scores.kept`).
     `encoded` holds the run's codes if they have been computed already.
     """
     from unweave.evaluation.encode import encode_run
@@ -162,7 +163,9 @@ def evaluate(
             **how,
         )
     if run.folder is not None:
-        run.folder.write_scores(run.folder.scores() | scores_to_json(scores))
+        scores.kept = run.folder.add_scores(
+            scores_to_json(scores), step=run.step, preliminary=preset == "fast"
+        )
     return scores
 
 
@@ -207,19 +210,25 @@ def evaluate_part(
 
 
 def evaluate_tables(
-    codes: str | Path, factors: str | Path | None, logvar: str | Path | None = None, **how: Any
+    codes: str | Path,
+    factors: str | Path | None,
+    logvar: str | Path | None = None,
+    *,
+    missing: str = "refuse",
+    **how: Any,
 ) -> "Scores":
     """Score tables in files; without factors only what needs none."""
     from unweave.evaluation.read_tables import read_codes, read_factors
     from unweave.evaluation.score import score
 
     table = read_codes(codes)
-    known = None if factors is None else read_factors(factors)
+    known = None if factors is None else read_factors(factors, missing=missing)
     return score(
         table.values,
         None if known is None else known.values,
         factor_names=None if known is None else known.names,
         posterior=None if logvar is None else (table.values, read_codes(logvar).values),
+        missing=missing,
         **how,
     )
 

@@ -2,6 +2,7 @@
 
 import json
 import runpy
+import shutil
 import subprocess
 import sys
 
@@ -146,14 +147,51 @@ def test_evaluate_tables_of_codes_and_factors(tmp_path, capsys, monkeypatch):
     np.save("codes.npy", factors + 0.01 * rng.normal(size=(600, 2)))
     lines = ["shape,size", *(f"{a},{b}" for a, b in factors)]
     (tmp_path / "factors.csv").write_text("\n".join(lines))
-    words = "evaluate --codes codes.npy --factors factors.csv --metrics mig,modularity --seeds 2"
+    words = "evaluate --codes codes.npy --factors factors.csv --metrics mig,sap,dci --seeds 2"
     code, out, _ = say(words, capsys)
     assert code == 0
     scores = json.loads((tmp_path / "scores.json").read_text())
-    low, high = scores["mig"]["details"]["interval"]
+    low, high = scores["sap"]["details"]["interval"]
     assert f"[{low:.4f}, {high:.4f}]" in out
     assert scores["mig"]["value"] > 0.9
-    assert scores["modularity"]["value"] > 0.9
+    assert scores["mig"]["made"]["rows"] == 600
+    # Nothing in MIG is drawn: an interval without width would pass for certainty.
+    assert "interval" not in scores["mig"]["details"]
+    assert "all 2 seeds gave the same value" in out
+    assert f"C {scores['dci']['parts']['C']:.4f}" in out
+
+
+def test_a_fast_score_says_so_and_overwrites_no_full_one(run_folder, tmp_path, capsys):
+    copy = tmp_path / "run"
+    shutil.copytree(run_folder, copy)
+    before = json.loads((copy / "scores.json").read_text())["mig"]
+    assert before["made"]["preset"] == "full"
+    code, out, _ = say(
+        ["evaluate", str(copy), "--metrics", "mig,dcimig", "--preset", "fast"], capsys
+    )
+    assert code == 0
+    assert "keeps its full scores of mig" in out
+    assert "locatello2019, fast:" in out
+    scores = json.loads((copy / "scores.json").read_text())
+    assert scores["mig"] == before
+    assert scores["dcimig"]["made"]["preset"] == "fast"
+    say(["evaluate", str(copy), "--metrics", "dcimig"], capsys)
+    assert json.loads((copy / "scores.json").read_text())["dcimig"]["made"]["preset"] == "full"
+
+
+def test_fast_scores_of_tables_have_a_file_of_their_own(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    factors = np.random.default_rng(0).integers(0, 4, size=(200, 2))
+    np.save("codes.npy", factors + 0.0)
+    np.save("factors.npy", factors)
+    words = "evaluate --codes codes.npy --factors factors.npy --metrics mig"
+    assert say(words, capsys)[0] == 0
+    full = (tmp_path / "scores.json").read_text()
+    assert say(f"{words} --preset fast", capsys)[0] == 0
+    assert (tmp_path / "scores.json").read_text() == full
+    assert (
+        json.loads((tmp_path / "scores.fast.json").read_text())["mig"]["made"]["preset"] == "fast"
+    )
 
 
 def test_evaluate_any_python_function(tmp_path, capsys, monkeypatch):

@@ -56,7 +56,7 @@ def test_posterior_metrics_are_scored_with_one() -> None:
 def test_a_protocol_applies_to_the_metrics_that_know_it() -> None:
     scores = score(CODES, FACTORS, ["mig", "sap", "irs"], protocol="carbonneau2022")
     assert scores["mig"].protocol == "carbonneau2022"
-    assert scores["sap"].protocol == "locatello2019"
+    assert scores["sap"].protocol == "locatello2019_standardized"
     chosen = score(CODES, FACTORS, ["mig", "sap"], protocol={"sap": "kumar2018"})
     assert chosen["sap"].protocol == "kumar2018"
 

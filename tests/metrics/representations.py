@@ -92,6 +92,19 @@ def codes_of(
         return u + 0.3 * rng.standard_normal(u.shape)
     if name == "kminus1":
         return np.concatenate([u[:, 1:], rng.standard_normal((rows, 1))], axis=1)
+    if name == "noisy_0.6":
+        return u + 0.6 * rng.standard_normal(u.shape)
+    if name == "noise_beside":
+        return np.concatenate(
+            [u + 0.3 * rng.standard_normal(u.shape), rng.standard_normal(u.shape)], 1
+        )
+    if name == "vae_like":
+        # Bent and slightly mixed codes with noise of their own, and latents that all but died.
+        fixed = np.random.default_rng(5)
+        mixed = u @ (0.75 * np.eye(5) + 0.35 * np.linalg.qr(fixed.standard_normal((5, 5)))[0])
+        alive = np.tanh(0.7 * mixed) + 0.15 * rng.standard_normal(u.shape) * [1, 0.5, 2, 1, 1.5]
+        dead = 0.02 * u @ fixed.standard_normal((5, 5)) + 0.01 * rng.standard_normal(u.shape)
+        return np.concatenate([alive, dead], axis=1)
     raise KeyError(name)
 
 

@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import mutual_info_score, roc_auc_score
 from sklearn.svm import LinearSVC
 
+from unweave.metrics._class_trees import boost_each_class
 from unweave.metrics._information import measure_information
 from unweave.metrics._logistic import area_under_curve, fit_by_adagrad, fit_one_vs_rest
 from unweave.metrics._neighbours import neighbour_information
@@ -141,6 +142,43 @@ def test_every_threshold_gives_scikit_learns_importances_at_any_size(monkeypatch
     np.testing.assert_allclose(boost(x, labels, x[:2]).importance, expected, atol=0.05)
 
 
+@pytest.mark.parametrize("classes", [2, 6])
+def test_cuts_beside_the_rows_of_a_class_give_scikit_learns_trees(classes: int) -> None:
+    x, labels = labelled(900, classes)
+    others, truth = labelled(600, classes, seed=1)
+    model = GradientBoostingClassifier(random_state=0).fit(x, labels)
+    (ours,) = boost_each_class(x, labels[:, None], (classes,), others)
+    np.testing.assert_allclose(ours.importance, model.feature_importances_, atol=0.01)
+    assert (ours.prediction == truth).mean() == pytest.approx(model.score(others, truth), abs=0.03)
+    own = (ours.train_prediction == labels).mean()
+    assert own == pytest.approx(model.score(x, labels), abs=0.01)
+
+
+def test_classes_that_share_intervals_grow_the_trees_of_those_that_do_not(monkeypatch) -> None:
+    x, labels = labelled(400, 5)
+    (shared,) = boost_each_class(x, labels[:, None], (5,), x[:50])
+    monkeypatch.setattr("unweave.metrics._class_trees.MOST_INTERVALS", 1)
+    (alone,) = boost_each_class(x, labels[:, None], (5,), x[:50])
+    np.testing.assert_allclose(shared.importance, alone.importance, atol=0.01)
+    assert (shared.prediction == alone.prediction).mean() > 0.9
+
+
+def test_other_rows_fall_into_the_intervals_of_the_rows_nearest_to_them() -> None:
+    x, labels = labelled(300, 3)
+    (ours,) = boost_each_class(x, labels[:, None], (3,), x)
+    np.testing.assert_array_equal(ours.prediction, ours.train_prediction)
+    (again,) = boost_each_class(x, labels[:, None], (3,), x + 1e-12)
+    np.testing.assert_array_equal(again.prediction, ours.prediction)
+
+
+def test_tables_of_many_codes_are_cut_at_quantiles(monkeypatch) -> None:
+    x, labels = labelled(300, 3)
+    monkeypatch.setattr("unweave.metrics._class_trees.WIDEST", 3)
+    (ours,) = boost_each_class(x, labels[:, None], (3,), x[:20])
+    (expected,) = boost_each(x, labels[:, None], (3,), x[:20], quantiles=63)
+    np.testing.assert_array_equal(ours.importance, expected.importance)
+
+
 def test_trees_of_several_factors_are_those_of_each() -> None:
     x, labels = labelled(200, 3)
     both = np.stack([labels, labels[::-1]], axis=1)
@@ -175,17 +213,17 @@ def test_trees_are_begun_in_one_thread_while_others_grow_theirs():
     script = """
 import threading
 import numpy as np
-from unweave.metrics._trees import _booster
+from unweave.metrics._trees import begin
 
 x = np.random.default_rng(0).standard_normal((60, 3))
 ones = np.ones((60, 3), dtype=np.float32)
 
 def begin():
     for _ in range(800):
-        _booster(x, 3, 0, 60)
+        begin(x, 3, 0, 60)
 
 def grow():
-    booster = _booster(x, 3, 0, 60)
+    booster = begin(x, 3, 0, 60)
     booster.update(fobj=lambda *_: (x.astype(np.float32), ones))
     for _ in range(3000):
         booster.predict(x, pred_leaf=True, num_threads=1)

@@ -29,6 +29,7 @@ def run(words: list[str]) -> int:
 
 def list_runs(folder: Path) -> None:
     """Show every run below a folder with its state and scores."""
+    from unweave.metrics import is_preliminary
     from unweave.runs.folder import RunFolder
 
     table = Table(
@@ -43,7 +44,8 @@ def list_runs(folder: Path) -> None:
             problems.append(str(error))
             continue
         status = run_folder.status()
-        mig = run_folder.scores().get("mig", {}).get("value")
+        mig = run_folder.scores().get("mig", {})
+        mark = " fast" if is_preliminary(mig) else ""
         table.add_row(
             file.parent.name,
             catalog.name_of(config.method),
@@ -51,7 +53,7 @@ def list_runs(folder: Path) -> None:
             str(config.seed),
             status["state"],
             f"{status.get('step', 0):,}",
-            "" if mig is None else f"{mig:.3f}",
+            "" if mig.get("value") is None else f"{mig['value']:.3f}{mark}",
         )
     for problem in problems:
         _output.say(f"not shown: {problem}")

@@ -82,6 +82,8 @@ def paper_of(entry: object) -> str:
 
 def say_scores(scores: dict[str, Any]) -> None:
     """Print scores as a table; what could not be computed says why."""
+    from unweave.metrics import protocol_words
+
     table = Table("metric", "score", "better is", "protocol")
     for name, entry in scores.items():
         if entry["value"] is None:
@@ -90,8 +92,14 @@ def say_scores(scores: dict[str, Any]) -> None:
         shown = f"{entry['value']:.4f}"
         if (interval := entry["details"].get("interval")) is not None:
             shown += f"  [{interval[0]:.4f}, {interval[1]:.4f}]"
+        shown += "".join(
+            f"\n{part} {value:.4f}" for part, value in (entry.get("parts") or {}).items()
+        )
         direction = "higher" if entry["higher_is_better"] else "lower"
-        table.add_row(name, shown, direction, entry["protocol"])
+        how = "\n".join(
+            [protocol_words(entry), *(f"note: {note}" for note in entry.get("notes") or ())]
+        )
+        table.add_row(name, shown, direction, how)
     show(table)
 
 

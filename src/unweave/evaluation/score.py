@@ -18,7 +18,7 @@ from unweave import catalog
 from unweave.catalog import check_name, suggestion
 from unweave.code_prior import PriorName
 from unweave.errors import ConfigError, DataError
-from unweave.metrics import Score, _protocol
+from unweave.metrics import Score, _protocol, protocol_words
 from unweave.metrics._sampling import Encoder, Grid, encode_rows
 from unweave.tables import Continuous, FactorTable, check_same_rows, code_table, factor_table
 
@@ -74,6 +74,8 @@ class Scores(dict[str, Score]):
     def __init__(self) -> None:
         super().__init__()
         self.reasons: dict[str, str] = {}
+        self.kept: list[str] = []
+        """Metrics whose full score a run's folder keeps instead of a fast one from here."""
 
     def __str__(self) -> str:
         width = max([len(name) for name in [*self, *self.reasons]], default=0)
@@ -83,7 +85,10 @@ class Scores(dict[str, Score]):
             if "interval" in result.details:
                 low, high = result.details["interval"]
                 line += f"  [{low:.4f}, {high:.4f}]"
-            lines.append(f"{line}  {result.protocol}")
+            if result.parts:
+                line += "  " + ", ".join(f"{part} {v:.4f}" for part, v in result.parts.items())
+            lines.append(f"{line}  {protocol_words(result.to_json())}")
+            lines += [f"{'':{width}}  note: {note}" for note in result.remarks]
         lines += [f"{name:{width}}  not scored: {why}" for name, why in self.reasons.items()]
         return "\n".join(lines)
 
@@ -107,6 +112,7 @@ def score(
     prior: PriorName = "gaussian",
     factor_names: Sequence[str] | None = None,
     continuous: Continuous = None,
+    missing: str = "refuse",
 ) -> Scores:
     """Score codes by several metrics.
 
@@ -115,7 +121,8 @@ def score(
     metric that knows it, or a name per metric. `posterior` holds the means and
     log-variances of a Gaussian encoder for the metrics that need them, and `prior`
     says what they were drawn towards. With several seeds a score is a mean, with a
-    95 % interval in its details.
+    95 % interval in its details. `continuous` says which factors are amounts;
+    `missing="mask"` scores each factor on the rows that have it.
     """
     check_name(preset, PRESETS, "preset")
     if seeds < 1:
@@ -127,13 +134,17 @@ def score(
     table = code_table(codes)
     known = None
     if factors is not None:
-        known = factor_table(factors, continuous=continuous, names=factor_names)
+        known = factor_table(factors, continuous=continuous, names=factor_names, missing=missing)
         check_same_rows(table, known)
     tables = _Tables(table, known, posterior, prior)
     result = Scores()
     for name in chosen:
         try:
-            result[name] = _over_seeds(name, tables, PRESETS[preset], protocols.get(name), seeds)
+            runs = [
+                _once(name, tables, PRESETS[preset], protocols.get(name), seed)
+                for seed in range(seeds)
+            ]
+            result[name] = _combine(runs, preset)
         except DataError as error:
             result.reasons[name] = str(error)
     return result
@@ -187,7 +198,7 @@ def score_model(
         except DataError as error:
             result.reasons[name] = str(error)
             continue
-        result[name] = _combine(runs)
+        result[name] = _combine(runs, preset)
     return result
 
 
@@ -245,12 +256,6 @@ def _protocols(protocol: str | Mapping[str, str] | None, metrics: list[str]) -> 
     return dict(protocol)
 
 
-def _over_seeds(
-    name: str, tables: _Tables, preset: Preset, protocol: str | None, seeds: int
-) -> Score:
-    return _combine([_once(name, tables, preset, protocol, seed) for seed in range(seeds)])
-
-
 def _once(name: str, tables: _Tables, preset: Preset, protocol: str | None, seed: int) -> Score:
     module = _module(name)
     function = getattr(module, name)
@@ -304,17 +309,23 @@ def _sizes(function: Callable[..., Score], preset: Preset, protocol: str | None)
     }
 
 
-def _combine(runs: list[Score]) -> Score:
-    """Join the runs of several seeds; details are those of the first."""
+def _combine(runs: list[Score], preset: str) -> Score:
+    """Join the runs of several seeds and say by which preset; details are those of the first."""
+    first = runs[0]
+    made = None
+    if first.made is not None:
+        made = replace(first.made, preset=preset, seeds=len(runs))
     if len(runs) == 1:
-        return runs[0]
+        return replace(first, made=made)
     values = np.array([run.value for run in runs])
     half = float(student.ppf(0.975, len(values) - 1) * values.std(ddof=1) / len(values) ** 0.5)
     mean = float(values.mean())
-    details = {
-        **runs[0].details,
-        "seeds": len(runs),
-        "value_per_seed": values,
-        "interval": np.array([mean - half, mean + half]),
-    }
-    return replace(runs[0], value=mean, details=details)
+    details = {**first.details, "seeds": len(runs), "value_per_seed": values}
+    notes = first.notes
+    if half > 0:
+        details["interval"] = np.array([mean - half, mean + half])
+    else:
+        # An interval without width would pass for certainty.
+        notes += (f"all {len(runs)} seeds gave the same value, so there is no interval",)
+    parts = {name: float(np.mean([run.parts[name] for run in runs])) for name in first.parts}
+    return replace(first, value=mean, details=details, parts=parts, made=made, notes=notes)

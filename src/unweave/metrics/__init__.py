@@ -18,7 +18,7 @@ from unweave.metrics._protocol import (
 )
 from unweave.metrics._protocol import choose as choose_protocol
 from unweave.metrics._protocol import read as read_tables
-from unweave.metrics._score import Score
+from unweave.metrics._score import Made, Score, is_preliminary, protocol_words
 
 if TYPE_CHECKING:
     # names: python docs/make_tables.py
@@ -66,8 +66,11 @@ __all__ = [
     "POSTERIOR",
     "POSTERIOR_ALONE",
     "SEVERAL_MODELS",
+    "Made",
     "Score",
     "choose_protocol",
+    "is_preliminary",
+    "protocol_words",
     "read_tables",
 ]
 __all__ += list(catalog.own_names(__name__))

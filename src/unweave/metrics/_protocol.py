@@ -1,6 +1,7 @@
 """What every metric does first: choose a protocol, read the tables, split the rows."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from numpy.typing import NDArray
 
 from unweave.catalog import check_name
 from unweave.errors import DataError
+from unweave.metrics._score import Made
 from unweave.tables import Continuous, FactorTable, check_same_rows, code_table, factor_table
 
 
@@ -25,14 +27,30 @@ def read(
     bins: int = 20,
     least_codes: int = 1,
     least_factors: int = 1,
+    missing: str = "drop",
     metric: str,
 ) -> tuple[NDArray[Any], FactorTable]:
-    """Read both tables and check that the metric is defined for them."""
+    """Read both tables and check that the metric is defined for them.
+
+    Where values are missing, a metric may "mask" them, that is look at each factor where it is
+    known, "drop" the rows that lack one, or "refuse" them.
+    """
     table = code_table(codes)
     known = factors
     if not isinstance(factors, FactorTable):
         known = factor_table(factors, continuous=continuous, bins=bins)
     check_same_rows(table, known)
+    if missing == "refuse" and known.has_missing:
+        raise DataError(f"{metric} takes no missing values of factors; leave such rows out.")
+    if missing == "drop" and known.has_missing:
+        complete = known.complete_rows()
+        if len(complete) < 2:
+            raise DataError(
+                f"{metric} needs rows that have a value of every factor; found {len(complete)}."
+            )
+        note = f"{len(known) - len(complete):,} of {len(known):,} rows lack a factor: left out"
+        table, known = table[complete], known.rows(complete)
+        known = replace(known, notes=(*known.notes, note))
     if table.shape[1] < least_codes:
         raise DataError(
             f"{metric} compares codes and needs at least {least_codes}; found {table.shape[1]}."
@@ -70,6 +88,29 @@ def named(factors: FactorTable) -> dict[str, Any]:
     if factors.left_out:
         details["left_out_factors"] = factors.left_out
     return details
+
+
+def made(
+    codes: NDArray[Any],
+    factors: FactorTable | None,
+    *,
+    seed: int,
+    bins: int | None = None,
+    standardized: bool = False,
+    active: NDArray[np.bool_] | None = None,
+    **sizes: int,
+) -> Made:
+    """Say how a score of these tables was made; codes that are not `active` had no part in it."""
+    return Made(
+        rows=len(codes),
+        codes=codes.shape[1],
+        seed=seed,
+        sizes=sizes,
+        bins=bins,
+        standardized=standardized,
+        dropped_codes=() if active is None else tuple(np.flatnonzero(~active).tolist()),
+        dropped_factors=() if factors is None else factors.left_out,
+    )
 
 
 def describe(module: Any) -> dict[str, Any]:

@@ -1,12 +1,65 @@
 """What a metric returns: a number, what it was made of, and under which protocol."""
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
 
 from unweave.errors import DataError
+
+
+@cache
+def unweave_version() -> str:
+    """Return the version of unweave that is installed."""
+    try:
+        return version("unweave")
+    except PackageNotFoundError:
+        return "not installed"
+
+
+@dataclass(frozen=True)
+class Made:
+    """How a score was made: enough to make it again from the same tables."""
+
+    rows: int
+    """Rows that were looked at."""
+    codes: int
+    seed: int
+    sizes: dict[str, int] = field(default_factory=dict)
+    """Rows fitted and tested on, votes cast, latents drawn: by the metric's name for them."""
+    bins: int | None = None
+    """Bins that codes or continuous factors were cut into, if they were."""
+    standardized: bool = False
+    """Whether codes were scaled to deviation 1 first."""
+    dropped_codes: tuple[int, ...] = ()
+    """Codes that had no part in the score."""
+    dropped_factors: tuple[str, ...] = ()
+    """Factors with a single value, hence no part in the score."""
+    preset: str = ""
+    """Sizes that `score` asked for, "full" or "fast"; empty for a metric that was called itself."""
+    seeds: int = 1
+    """Seeds that the value is a mean over, counted from `seed`."""
+    version: str = field(default_factory=unweave_version)
+
+    def __str__(self) -> str:
+        parts = [f"{self.rows:,} rows × {self.codes:,} codes"]
+        parts += [f"{size:,} {name.replace('_', ' ')}" for name, size in self.sizes.items()]
+        if self.bins is not None:
+            parts.append(f"{self.bins} bins")
+        if self.standardized:
+            parts.append("codes standardised")
+        if self.dropped_codes:
+            parts.append(f"without codes {_few(self.dropped_codes)}")
+        if self.dropped_factors:
+            parts.append(f"without factors {_few(self.dropped_factors)}")
+        if self.preset:
+            parts.append(f"preset {self.preset}")
+        parts.append(f"seed {self.seed}" if self.seeds == 1 else f"{self.seeds} seeds")
+        return ", ".join([*parts, f"unweave {self.version}"])
 
 
 @dataclass(frozen=True)
@@ -18,6 +71,13 @@ class Score:
     protocol: str
     details: dict[str, Any] = field(default_factory=dict)
     higher_is_better: bool = True
+    made: Made | None = None
+    parts: dict[str, float] = field(default_factory=dict)
+    """Numbers that belong beside the value, by the name that a paper prints them under."""
+    chance: float | None = None
+    """What codes without information score, where that is known."""
+    notes: tuple[str, ...] = ()
+    """What else a reader of the value must know."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "value", float(self.value))
@@ -27,12 +87,33 @@ class Score:
             if isinstance(detail, float | np.ndarray) and not _all_finite(detail):
                 raise DataError(f"{self.metric}: {name} is not finite for these tables.")
 
+    @property
+    def remarks(self) -> tuple[str, ...]:
+        """Return what must be said with the value: below chance, codes left out, the notes."""
+        notes = []
+        worse = self.chance is not None and (
+            self.value < self.chance if self.higher_is_better else self.value > self.chance
+        )
+        if worse:
+            notes.append(f"worse than chance, {self.chance:.3f}")
+        dropped = () if self.made is None else self.made.dropped_codes
+        if self.made is not None and dropped:
+            notes.append(f"{len(dropped)} of {self.made.codes} codes left out: {_few(dropped)}")
+        return tuple(dict.fromkeys([*notes, *self.notes]))
+
     def __float__(self) -> float:
         return self.value
 
     def __str__(self) -> str:
         direction = "" if self.higher_is_better else ", lower is better"
         lines = [f"{self.metric} {self.value:.4f} (protocol {self.protocol}{direction})"]
+        if self.parts:
+            lines.append(
+                "  " + ", ".join(f"{name} {part:.4f}" for name, part in self.parts.items())
+            )
+        lines += [f"  note: {note}" for note in self.remarks]
+        if self.made is not None:
+            lines.append(f"  made of: {self.made}")
         for name, detail in self.details.items():
             lines.append(f"  {name}: {_in_words(detail)}")
         return "\n".join(lines)
@@ -44,8 +125,35 @@ class Score:
             "value": self.value,
             "protocol": self.protocol,
             "higher_is_better": self.higher_is_better,
+            "parts": _plain(self.parts),
+            "chance": self.chance,
+            "notes": list(self.remarks),
+            "made": None if self.made is None else _plain(asdict(self.made)),
             "details": {name: _plain(detail) for name, detail in self.details.items()},
         }
+
+
+def protocol_words(entry: Mapping[str, Any]) -> str:
+    """Return how a stored score was made, as tables show it: its protocol, and "fast" if it is.
+
+    `entry` is a score's JSON; one from before scores said how they were made has a protocol only.
+    """
+    made = entry.get("made") or {}
+    protocol = str(entry.get("protocol", ""))
+    if made.get("preset") == "fast":
+        return f"{protocol}, fast: {made.get('rows', 0):,} rows"
+    return protocol
+
+
+def is_preliminary(entry: Mapping[str, Any]) -> bool:
+    """Say whether a stored score was made with the fast preset."""
+    return (entry.get("made") or {}).get("preset") == "fast"
+
+
+def _few(entries: tuple[Any, ...]) -> str:
+    """List entries, the first of them only where there are many."""
+    words = ", ".join(str(entry) for entry in entries[:8])
+    return words if len(entries) <= 8 else f"{words}, … ({len(entries)})"
 
 
 def _all_finite(detail: Any) -> bool:

@@ -9,14 +9,15 @@ are taken here, because its own trees weigh rows by curvature and spread
 importance differently.
 
 Differs from scikit-learn: above `EXACT_ROWS` rows, unless every threshold is asked
-for, thresholds are chosen among 255 quantiles of each code; codes that order the
+for, thresholds are chosen among 255 quantiles of each code (`_class_trees` chooses better
+ones at the same cost); codes that order the
 rows alike, up to reversal, share their importance equally instead of at random.
 """
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -24,10 +25,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unweave.errors import DataError
-from unweave.tables import is_constant
+from unweave.process import usable_cores
+from unweave.tables import UNKNOWN, is_constant
 
 EXACT_ROWS = 2_000
 """Up to this many rows every threshold is tried."""
+
+QUANTILES = 255
+"""Thresholds of a code where not every one is tried."""
 
 LEAVES = 8
 RATE = 0.1
@@ -50,27 +55,55 @@ def boost_each(
     *,
     seed: int = 0,
     every_threshold: bool = False,
+    quantiles: int | None = None,
 ) -> list[Boosted]:
-    """Fit trees to each column of labels, several columns at a time.
+    """Fit trees to each column of labels, several columns at a time."""
+
+    def fit(index: int) -> Boosted:
+        return of_labelled(
+            labels[:, index],
+            lambda rows: boost(
+                x[rows],
+                labels[rows, index],
+                others,
+                seed=seed,
+                every_threshold=every_threshold,
+                quantiles=quantiles,
+            ),
+        )
+
+    return each_column(fit, sizes)
+
+
+def of_labelled(
+    labels: NDArray[np.int64], fit: Callable[[NDArray[np.int64] | slice], Boosted]
+) -> Boosted:
+    """Fit the rows that have a label; nothing is predicted of the others."""
+    known = labels != UNKNOWN
+    if known.all():
+        return fit(slice(None))
+    fitted = fit(np.flatnonzero(known))
+    on_train = np.full(len(labels), UNKNOWN)
+    on_train[known] = fitted.train_prediction
+    return replace(fitted, train_prediction=on_train)
+
+
+def each_column(fit: Callable[[int], Boosted], sizes: Sequence[int]) -> list[Boosted]:
+    """Fit every column of labels, by its index, in as many threads as there are cores.
 
     LightGBM and numpy let go of Python's lock, so threads are enough; columns with
     many classes start first, because they take longest.
     """
-
-    def fit(index: int) -> Boosted:
-        return boost(x, labels[:, index], others, seed=seed, every_threshold=every_threshold)
-
     longest_first = sorted(range(len(sizes)), key=lambda index: -sizes[index])
-    with ThreadPoolExecutor(min(usable_cores(), len(sizes))) as pool:
+    with ThreadPoolExecutor(min(_threads(), len(sizes))) as pool:
         fitted = dict(zip(longest_first, pool.map(fit, longest_first), strict=True))
     return [fitted[index] for index in range(len(sizes))]
 
 
-def usable_cores() -> int:
-    """Count the cores this process may use, or OMP_NUM_THREADS if that is fewer."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+def _threads() -> int:
+    """Return the cores this process may use, or OMP_NUM_THREADS if that is fewer."""
     wished = os.environ.get("OMP_NUM_THREADS", "")
-    return max(min(cores or 1, int(wished) if wished.isdigit() else 64), 1)
+    return max(min(usable_cores(), int(wished) if wished.isdigit() else 64), 1)
 
 
 def boost(
@@ -81,18 +114,18 @@ def boost(
     seed: int = 0,
     rounds: int = 100,
     every_threshold: bool = False,
+    quantiles: int | None = None,
 ) -> Boosted:
     """Fit trees to the labels and predict those of `others`."""
     present, dense = np.unique(labels, return_inverse=True)
     everything = np.concatenate([x, others])
-    codes = [j for j in range(x.shape[1]) if not is_constant(x[:, j].min(), x[:, j].max())]
+    codes = varying_columns(x)
     count, total = len(present), len(everything)
     if count < 2 or not codes:
-        most = present[np.bincount(dense).argmax()]
-        return Boosted(np.zeros(x.shape[1]), np.full(len(x), most), np.full(len(others), most))
+        return most_frequent(x, labels, others)
     inputs = np.ascontiguousarray(everything[:, codes])
-    exact = every_threshold or len(x) <= EXACT_ROWS
-    booster = _booster(inputs[: len(x)], count, seed, bins=len(x) if exact else 255)
+    exact = every_threshold or (quantiles is None and len(x) <= EXACT_ROWS)
+    booster = begin(inputs[: len(x)], count, seed, bins=len(x) if exact else quantiles or QUANTILES)
     # Scores are kept class by class, (class, row), which is also LightGBM's order.
     prior = np.log(np.bincount(dense) / len(x))
     scores = np.repeat(prior[:, None], total, axis=1)
@@ -125,16 +158,36 @@ def boost(
     importance[codes] = booster.feature_importance("gain")
     predicted = present[scores.argmax(axis=0)]
     return Boosted(
-        _share_among_equals(x, _share(importance)), predicted[: len(x)], predicted[len(x) :]
+        share_among_equals(x, _share(importance)), predicted[: len(x)], predicted[len(x) :]
     )
 
 
-def _booster(x: NDArray[np.float64], classes: int, seed: int, bins: int) -> Any:
+def varying_columns(x: NDArray[np.float64]) -> list[int]:
+    """Return the columns that a tree can split on."""
+    return [j for j in range(x.shape[1]) if not is_constant(x[:, j].min(), x[:, j].max())]
+
+
+def most_frequent(
+    x: NDArray[np.float64], labels: NDArray[np.int64], others: NDArray[np.float64]
+) -> Boosted:
+    """Predict the most frequent class, where there is nothing to learn."""
+    present, counts = np.unique(labels, return_counts=True)
+    most = present[counts.argmax()]
+    return Boosted(np.zeros(x.shape[1]), np.full(len(x), most), np.full(len(others), most))
+
+
+def begin(x: NDArray[Any], classes: int, seed: int, bins: int) -> Any:
+    """Begin trees that LightGBM grows on residuals, one per class and round."""
     lightgbm = _lightgbm()
     # A tree of a few thousand rows is too small to share; factors are, see `boost_each`.
     # Threads are a setting of the whole process: were they not 1 everywhere, a data set that is
     # made while other threads grow trees would outrun memory meant for fewer threads.
-    shared = {"verbosity": -1, "feature_pre_filter": False, "num_threads": 1}
+    shared = {
+        "verbosity": -1,
+        "feature_pre_filter": False,
+        "num_threads": 1,
+        "enable_bundle": False,
+    }
     data = lightgbm.Dataset(
         x, np.zeros(len(x)), params={**shared, "max_bin": max(bins, 2), "min_data_in_bin": 1}
     )
@@ -142,6 +195,7 @@ def _booster(x: NDArray[np.float64], classes: int, seed: int, bins: int) -> Any:
         {
             **shared,
             "objective": "none",
+            "metric": "none",
             "num_class": classes,
             "learning_rate": 1.0,
             "max_depth": 3,
@@ -176,7 +230,7 @@ def _share(importance: NDArray[np.float64]) -> NDArray[np.float64]:
     return importance / total if total > 0 else importance
 
 
-def _share_among_equals(
+def share_among_equals(
     x: NDArray[np.float64], importance: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Give codes that no tree can tell apart the same importance."""

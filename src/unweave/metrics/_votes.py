@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.metrics._sampling import Rows, Source
+from unweave.metrics._sampling import REFERENCE_ROWS, Rows, Source, standardized
+from unweave.metrics._score import Made, Score
 from unweave.tables import varying_codes
 
 CHUNK = 1 << 15
@@ -24,6 +25,17 @@ class Votes:
     details: dict[str, Any]
     accuracy: float
     chance: float
+    made: Made
+    notes: tuple[str, ...]
+
+    def score(self, metric: str, protocol: str, *, rescaled: bool) -> Score:
+        """Return the accuracy, or where it lies between chance (0) and 1."""
+        value, chance = self.accuracy, self.chance
+        if rescaled:
+            value, chance = (value - chance) / (1 - chance), 0.0
+        return Score(
+            metric, value, protocol, self.details, chance=chance, made=self.made, notes=self.notes
+        )
 
 
 def vote(
@@ -31,17 +43,22 @@ def vote(
     batches: Batches,
     sizes: tuple[int, int, int],
     threshold: float,
-    rng: np.random.Generator,
+    seed: int,
     *,
     lowest: bool,
+    standardize: bool = False,
 ) -> Votes:
     """Cast votes for the code of lowest or highest variance relative to its own.
 
     `sizes` are the training votes, the test votes and the rows of a batch. Constant
-    codes, and those whose deviation is below the threshold, do not vote.
+    codes, and those whose deviation is below the threshold, do not vote; `standardize`
+    scales codes to deviation 1 before, so that the threshold finds none but constants.
     """
+    rng = np.random.default_rng(seed)
     train, test, batch = sizes
-    reference = source.codes_of(source.sampler.any_rows(10_000, rng))
+    if standardize:
+        source = standardized(source, rng)
+    reference = source.codes_of(source.sampler.any_rows(REFERENCE_ROWS, rng))
     mean, variance = reference.mean(axis=1), reference.var(axis=1, ddof=1)
     active = varying_codes(reference.T) & (np.sqrt(variance) >= threshold)
     chance = 1 / len(source.sampler.sizes)
@@ -66,7 +83,16 @@ def vote(
         "chance": chance,
         "sampled_from": source.name,
     }
-    return Votes(details, accuracy, chance)
+    made = source.made(
+        len(variance),
+        seed=seed,
+        standardized=standardize,
+        active=active,
+        train_votes=train,
+        test_votes=test,
+        batch=batch,
+    )
+    return Votes(details, accuracy, chance, made, source.notes)
 
 
 def _count(

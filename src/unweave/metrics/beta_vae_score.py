@@ -6,7 +6,9 @@ the value of v_k. The feature is the mean difference of their codes
     1/L Σ_l |c_l - c'_l|
 
 and a logistic regression must find k from it; the score is its accuracy on new
-features. The chance level is 1/K. The score is blind to a missing factor: the
+features. The chance level is 1/K. The regression is penalised, so the unit of the codes
+matters: the default scales codes to deviation 1 first, `locatello2019` takes them as
+they are, as the study does. The score is blind to a missing factor: the
 remaining K-1 codes tell all K factors apart.
 
 Differs from the paper: from a table, pairs are rows that the table has, with
@@ -23,11 +25,12 @@ from numpy.typing import NDArray
 
 from unweave.metrics import _protocol
 from unweave.metrics._logistic import fit_by_adagrad, fit_one_vs_rest, fit_softmax
-from unweave.metrics._sampling import Encoder, Grid, Source, from_model, from_table
+from unweave.metrics._sampling import Encoder, Grid, Source, from_model, from_table, standardized
 from unweave.metrics._score import Score
 from unweave.tables import Continuous
 
 PROTOCOLS = {
+    "locatello2019_standardized": "codes scaled to deviation 1, then as locatello2019",
     "locatello2019": "64 pairs per feature, one-against-the-rest regression with C=1",
     "locatello2019_softmax": "what disentanglement_lib computes with scikit-learn ≥ 0.22: softmax",
     "higgins2017": "200 pairs per feature, softmax regression by 10,000 steps of Adagrad",
@@ -49,7 +52,7 @@ def beta_vae_score(
     factors: Any,
     *,
     seed: int = 0,
-    protocol: str = "locatello2019",
+    protocol: str = "locatello2019_standardized",
     train_features: int = 10_000,
     test_features: int = 5_000,
     pairs: int | None = None,
@@ -58,7 +61,13 @@ def beta_vae_score(
 ) -> Score:
     """Score how well the shared factor can be read off the codes' differences."""
     table, known = _protocol.read(
-        codes, factors, continuous=continuous, bins=bins, least_factors=2, metric="beta_vae_score"
+        codes,
+        factors,
+        continuous=continuous,
+        bins=bins,
+        least_factors=2,
+        missing="mask",
+        metric="beta_vae_score",
     )
     sizes = train_features, test_features
     return _score(from_table(table, known, FEWEST), seed, protocol, sizes, pairs)
@@ -69,7 +78,7 @@ def beta_vae_score_of_model(
     data: Grid,
     *,
     seed: int = 0,
-    protocol: str = "locatello2019",
+    protocol: str = "locatello2019_standardized",
     train_features: int = 10_000,
     test_features: int = 5_000,
     pairs: int | None = None,
@@ -85,10 +94,13 @@ def _score(
     _protocol.choose(protocol, PROTOCOLS, "beta_vae_score")
     rng = np.random.default_rng(seed)
     pairs = pairs or (200 if protocol in ("carbonneau2022", "higgins2017") else 64)
+    scaled = protocol == "locatello2019_standardized"
+    if scaled:
+        source = standardized(source, rng)
     features, labels = _features(source, sum(sizes), pairs, rng)
     train, test = slice(0, sizes[0]), slice(sizes[0], None)
     count = len(source.sampler.sizes)
-    if protocol == "locatello2019":
+    if protocol in ("locatello2019", "locatello2019_standardized"):
         model: Any = fit_one_vs_rest(features[train], labels[train], count)
     elif protocol == "higgins2017":
         model = fit_by_adagrad(features[train], labels[train], count, rng)
@@ -109,6 +121,16 @@ def _score(
             "chance": chance,
             "sampled_from": source.name,
         },
+        notes=source.notes,
+        chance=0.0 if protocol == "carbonneau2022" else chance,
+        made=source.made(
+            features.shape[1],
+            seed=seed,
+            standardized=scaled,
+            train_features=sizes[0],
+            test_features=sizes[1],
+            pairs=pairs,
+        ),
     )
 
 

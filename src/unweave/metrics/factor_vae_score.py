@@ -6,7 +6,9 @@ batch; the vote is the code with the lowest variance relative to its own:
     d* = argmin_d Var_batch(c_d) / Var(c_d)
 
 A majority vote maps d* to k; the score is its accuracy on new votes, the chance
-level 1/K. Codes whose deviation is below a threshold are left out.
+level 1/K. Codes whose deviation is below a threshold are left out: the default scales
+codes to deviation 1 before, so that only constant codes are, whatever the unit of the
+codes; `locatello2019` does not.
 
 Differs from the paper: from a table, batches are drawn with replacement from the
 rows that share a value. `factor_vae_score_of_model` draws as the paper does. The
@@ -15,8 +17,6 @@ paper leaves out latents whose posterior is the prior, which a table does not te
 
 from typing import Any
 
-import numpy as np
-
 from unweave.metrics import _protocol
 from unweave.metrics._sampling import Encoder, Grid, Source, from_model, from_table
 from unweave.metrics._score import Score
@@ -24,6 +24,7 @@ from unweave.metrics._votes import vote
 from unweave.tables import Continuous
 
 PROTOCOLS = {
+    "locatello2019_standardized": "codes scaled to deviation 1, then as locatello2019",
     "locatello2019": "10,000 and 5,000 votes of 64 rows, codes with deviation < 0.05 left out",
     "kim2018": "800 and 800 votes of 100 rows",
     "carbonneau2022": "800 and 800 votes of 200 rows, rescaled so that chance is 0",
@@ -33,6 +34,7 @@ HIGHER_IS_BETTER = True
 RANGE = "0 to 1, chance 1/K (carbonneau2022: chance 0)"
 
 SIZES = {
+    "locatello2019_standardized": (10_000, 5_000, 64),
     "locatello2019": (10_000, 5_000, 64),
     "kim2018": (800, 800, 100),
     "carbonneau2022": (800, 800, 200),
@@ -48,7 +50,7 @@ def factor_vae_score(
     factors: Any,
     *,
     seed: int = 0,
-    protocol: str = "locatello2019",
+    protocol: str = "locatello2019_standardized",
     train_votes: int | None = None,
     test_votes: int | None = None,
     batch: int | None = None,
@@ -58,7 +60,13 @@ def factor_vae_score(
 ) -> Score:
     """Score how reliably the code of lowest variance names the fixed factor."""
     table, known = _protocol.read(
-        codes, factors, continuous=continuous, bins=bins, least_factors=2, metric="factor_vae_score"
+        codes,
+        factors,
+        continuous=continuous,
+        bins=bins,
+        least_factors=2,
+        missing="mask",
+        metric="factor_vae_score",
     )
     sizes = train_votes, test_votes, batch
     return _score(from_table(table, known, FEWEST), seed, protocol, sizes, threshold)
@@ -69,7 +77,7 @@ def factor_vae_score_of_model(
     data: Grid,
     *,
     seed: int = 0,
-    protocol: str = "locatello2019",
+    protocol: str = "locatello2019_standardized",
     train_votes: int | None = None,
     test_votes: int | None = None,
     batch: int | None = None,
@@ -91,9 +99,13 @@ def _score(
     train, test, batch = (
         given or usual for given, usual in zip(sizes, SIZES[protocol], strict=True)
     )
-    rng = np.random.default_rng(seed)
-    cast = vote(source, source.sampler.alike, (train, test, batch), threshold, rng, lowest=True)
-    value = cast.accuracy
-    if protocol == "carbonneau2022":
-        value = (value - cast.chance) / (1 - cast.chance)
-    return Score("factor_vae_score", value, protocol, cast.details)
+    cast = vote(
+        source,
+        source.sampler.alike,
+        (train, test, batch),
+        threshold,
+        seed,
+        lowest=True,
+        standardize=protocol == "locatello2019_standardized",
+    )
+    return cast.score("factor_vae_score", protocol, rescaled=protocol == "carbonneau2022")

@@ -40,6 +40,7 @@ def gaussian_total_correlation(
     _protocol.choose(protocol, PROTOCOLS, "gaussian_total_correlation")
     table = code_table(codes)
     active = varying_codes(table)
+    made = _protocol.made(table, None, seed=seed, bins=bins, active=active)
     if not active.any():
         return Score(
             "gaussian_total_correlation",
@@ -47,6 +48,7 @@ def gaussian_total_correlation(
             protocol,
             {"active_codes": active},
             higher_is_better=False,
+            made=made,
         )
     moving = table[:, active].astype(np.float64)
     scaled = standardize(moving)
@@ -78,4 +80,5 @@ def gaussian_total_correlation(
             "mutual_information": shared,
         },
         higher_is_better=False,
+        made=made,
     )

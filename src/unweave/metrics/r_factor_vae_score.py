@@ -6,8 +6,9 @@ is the code with the highest variance relative to its own:
     d* = argmax_d Var_batch(c_d) / Var(c_d)
 
 A majority vote maps d* to k; the score is its accuracy on new votes, the chance
-level 1/K. Unlike the FactorVAE score it does not ask whether other factors move the
-code as well.
+level 1/K. Codes whose deviation is below a threshold are left out; the default scales
+codes to deviation 1 before, so that only constant codes are. Unlike the FactorVAE score
+it does not ask whether other factors move the code as well.
 
 Differs from the paper: a table hardly has rows that share all factors but one, so
 each factor is cut into `bins` parts of equal width, and the other factors stay within
@@ -28,6 +29,7 @@ from unweave.metrics._votes import vote
 from unweave.tables import Continuous, bin_equal_width
 
 PROTOCOLS = {
+    "kim2019_standardized": "codes scaled to deviation 1, then as kim2019",
     "kim2019": "800 and 800 votes of 200 rows, codes with deviation < 0.05 left out",
     "carbonneau2022": "the same, rescaled so that chance is 0",
 }
@@ -44,7 +46,7 @@ def r_factor_vae_score(
     factors: Any,
     *,
     seed: int = 0,
-    protocol: str = "kim2019",
+    protocol: str = "kim2019_standardized",
     train_votes: int | None = None,
     test_votes: int | None = None,
     batch: int = 200,
@@ -68,7 +70,7 @@ def r_factor_vae_score_of_model(
     data: Grid,
     *,
     seed: int = 0,
-    protocol: str = "kim2019",
+    protocol: str = "kim2019_standardized",
     train_votes: int | None = None,
     test_votes: int | None = None,
     batch: int = 200,
@@ -83,9 +85,8 @@ def r_factor_vae_score_of_model(
 def _score(
     source: Source, seed: int, protocol: str, sizes: tuple[int, int, int], threshold: float
 ) -> Score:
-    rng = np.random.default_rng(seed)
-    cast = vote(source, source.sampler.apart, sizes, threshold, rng, lowest=False)
-    value = cast.accuracy
-    if protocol == "carbonneau2022":
-        value = (value - cast.chance) / (1 - cast.chance)
-    return Score("r_factor_vae_score", value, protocol, cast.details)
+    scaled = protocol == "kim2019_standardized"
+    cast = vote(
+        source, source.sampler.apart, sizes, threshold, seed, lowest=False, standardize=scaled
+    )
+    return cast.score("r_factor_vae_score", protocol, rescaled=protocol == "carbonneau2022")

@@ -7,7 +7,8 @@ A. Kumar, P. Sattigeri, A. Balakrishnan, ICLR 2018, arXiv:1711.00848:
 S is the squared correlation for continuous factors and, for discrete ones, the
 accuracy of a linear support vector machine on that code alone. The machine
 cannot cut a line into many classes, so perfect codes of many-valued factors get
-low scores: 0.25 for the five factors of dSprites.
+low scores: 0.25 for the five factors of dSprites. It is penalised, so the unit of the
+codes matters: the default scales them to deviation 1 first, `locatello2019` does not.
 """
 
 from typing import Any
@@ -19,9 +20,10 @@ from unweave.metrics import _protocol
 from unweave.metrics._information import top_two
 from unweave.metrics._score import Score
 from unweave.metrics._svm import fit_one_code
-from unweave.tables import Continuous, varying_codes
+from unweave.tables import Continuous, standardize, varying_codes
 
 PROTOCOLS = {
+    "locatello2019_standardized": "codes scaled to deviation 1, then as locatello2019",
     "locatello2019": "support vector machines with C=0.01 for discrete factors, correlation else",
     "kumar2018": "squared correlation for every factor, which takes class numbers as amounts",
 }
@@ -35,7 +37,7 @@ def sap(
     factors: Any,
     *,
     seed: int = 0,
-    protocol: str = "locatello2019",
+    protocol: str = "locatello2019_standardized",
     train_rows: int = 10_000,
     test_rows: int = 5_000,
     continuous: Continuous = None,
@@ -43,13 +45,22 @@ def sap(
     """Score the gap between the two codes that predict each factor best."""
     _protocol.choose(protocol, PROTOCOLS, "sap")
     table, known = _protocol.read(
-        codes, factors, continuous=continuous, least_codes=2, metric="sap"
+        codes, factors, continuous=continuous, least_codes=2, missing="mask", metric="sap"
     )
     rng = np.random.default_rng(seed)
+    scaled = protocol == "locatello2019_standardized"
     train, test = _protocol.split_rows(len(table), train_rows, test_rows, rng)
+    if scaled:
+        table = standardize(table, table[train])
     regression = np.array(known.continuous) | (protocol == "kumar2018")
     scores = np.zeros((table.shape[1], len(known.sizes)))
-    correlations = _squared_correlations(table[train], known.values[train])
+    correlations = np.zeros(scores.shape)
+    for factor in np.flatnonzero(regression).tolist():
+        rows = known.known_rows(factor, train)
+        of_factor = _squared_correlations(table[rows], known.values[rows, factor, None])
+        correlations[:, factor] = of_factor[:, 0]
+    fitted = [known.known_rows(factor, train) for factor in range(len(known.sizes))]
+    judged = [known.known_rows(factor, test) for factor in range(len(known.sizes))]
     for code in range(table.shape[1]):
         column = table[:, code].astype(np.float64)
         for factor, size in enumerate(known.sizes):
@@ -57,9 +68,11 @@ def sap(
                 scores[code, factor] = correlations[code, factor]
                 continue
             labels = known.labels[:, factor]
-            slopes, intercepts = fit_one_code(column[train], labels[train], size).T
-            predicted = (column[test, None] * slopes + intercepts).argmax(axis=1)
-            scores[code, factor] = (predicted == labels[test]).mean()
+            slopes, intercepts = fit_one_code(
+                column[fitted[factor]], labels[fitted[factor]], size
+            ).T
+            predicted = (column[judged[factor], None] * slopes + intercepts).argmax(axis=1)
+            scores[code, factor] = (predicted == labels[judged[factor]]).mean()
     best, second = top_two(scores, axis=0)
     return Score(
         "sap",
@@ -72,6 +85,10 @@ def sap(
             "scores": scores,
             "by_regression": regression,
         },
+        notes=known.notes,
+        made=_protocol.made(
+            table, known, seed=seed, standardized=scaled, train_rows=len(train), test_rows=len(test)
+        ),
     )
 
 

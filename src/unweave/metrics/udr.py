@@ -71,7 +71,11 @@ def udr(
                 agreement[a, b] = _agreement(_strength(scaled[a], scaled[b], protocol))
     models = np.array([np.median(np.delete(agreement[:, b], b)) for b in range(count)])
     return Score(
-        "udr", models.mean(), protocol, {"score_per_model": models, "agreement": agreement}
+        "udr",
+        models.mean(),
+        protocol,
+        {"score_per_model": models, "agreement": agreement},
+        made=_protocol.made(tables[0][chosen], None, seed=seed, models=count),
     )
 
 

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from unweave.metrics import _protocol
 from unweave.metrics._sampling import EncodedRows, Encoder, Grid, GridSampler
-from unweave.metrics._score import Score
+from unweave.metrics._score import Made, Score
 from unweave.metrics._trees import boost, boost_each
 from unweave.tables import Continuous, FactorTable
 
@@ -72,7 +72,10 @@ def unfairness(
                 rows = _intervene(known.labels[base], sensitive, known.sizes, grid)
                 distance[target, sensitive] = _distance(predicted[rows], size)
     source = "rows of the table" if grid is None else "interventions within the table"
-    return _result(distance, known.names, protocol, source)
+    made = _protocol.made(
+        inputs, known, seed=seed, bins=bins, train_rows=len(train), test_rows=len(test)
+    )
+    return _result(distance, known.names, protocol, source, made, known.notes)
 
 
 def unfairness_of_model(
@@ -101,11 +104,19 @@ def unfairness_of_model(
         ends = np.cumsum([len(part) for part in inputs])[:-1]
         for j, part in zip(sensitive, np.split(trees.prediction, ends), strict=True):
             distance[target, j] = _distance(part.reshape(sampler.sizes[j], interventions), size)
-    return _result(distance, sampler.names, protocol, "full grid")
+    made = Made(
+        len(data), codes.shape[1], seed, {"train_rows": train_rows, "interventions": interventions}
+    )
+    return _result(distance, sampler.names, protocol, "full grid", made)
 
 
 def _result(
-    distance: NDArray[np.float64], names: tuple[str, ...], protocol: str, source: str
+    distance: NDArray[np.float64],
+    names: tuple[str, ...],
+    protocol: str,
+    source: str,
+    made: Made,
+    notes: tuple[str, ...] = (),
 ) -> Score:
     pairs = ~np.eye(len(distance), dtype=bool)
     return Score(
@@ -119,6 +130,8 @@ def _result(
             "sampled_from": source,
         },
         higher_is_better=False,
+        made=made,
+        notes=notes,
     )
 
 

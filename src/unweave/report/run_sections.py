@@ -1,20 +1,23 @@
 """The report of one run: what it is, what it learnt, what to worry about, how to repeat it."""
 
 import json
+from collections.abc import Mapping
 from typing import Any
 
 from unweave import catalog, figures, views
 from unweave.errors import DataError, UnweaveError
 from unweave.evaluation.probes import leakage
 from unweave.figures.decoded import traversal_grid
+from unweave.files.json_files import read_json
 from unweave.methods import summary_of
+from unweave.metrics import protocol_words
 from unweave.pages import Html, data_url, figure, folded, join, section, table, tag
 from unweave.report.command import training_command
 from unweave.report.drawn import drawn
 from unweave.runs.config import to_json
-from unweave.runs.folder import read_json
 from unweave.runs.model import Model
 from unweave.runs.run import Run
+from unweave.settings.plain import flat
 from unweave.views import CodeSample
 
 MOST_LATENTS = 16  # lines of traversals; more are named, not drawn
@@ -100,12 +103,24 @@ def _scores(run: Model) -> Html:
         protocol = str(entry.get("protocol", ""))
         words = module.PROTOCOLS.get(protocol, "") if module else ""
         better = "higher" if entry.get("higher_is_better", True) else "lower"
-        lines.append([name, shown, better, join(tag("b", protocol), f": {words}"), meaning])
+        how = join(tag("b", protocol_words(entry)), f": {words}", _remarks(entry))
+        lines.append([name, _with_parts(shown, entry), better, how, meaning])
     if not lines:
         place = run.path if isinstance(run, Run) and run.folder else "RUN"
         return section("Scores", tag("p", "Not scored: ", tag("code", f"unweave evaluate {place}")))
     header = ["metric", "score", "better", "protocol", "what it means"]
     return section("Scores", table(header, lines, "scores"))
+
+
+def _with_parts(shown: str, entry: Mapping[str, Any]) -> Html:
+    """Return a value with the numbers that belong beside it."""
+    parts = entry.get("parts") or {}
+    return join(shown, *(tag("div", f"{name} {part:.3f}") for name, part in parts.items()))
+
+
+def _remarks(entry: Mapping[str, Any]) -> Html:
+    """Return what a stored score says of itself: worse than chance, codes left out."""
+    return join(*(tag("div", note, class_="soft") for note in entry.get("notes") or ()))
 
 
 def _is_metric(name: str) -> bool:
@@ -296,22 +311,12 @@ def _data(run: Model, missing: str) -> Html:
 
 
 def _settings(run: Run) -> Html:
-    lines = [[path, _in_words(value)] for path, value in _flat(to_json(run.config))]
+    lines = [[path, _in_words(value)] for path, value in flat(to_json(run.config)).items()]
     return section("Settings", folded("Show all settings", table(["setting", "value"], lines)))
 
 
 def _in_words(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _flat(plain: Any, path: str = "") -> list[tuple[str, Any]]:
-    """Return settings by their path, such as method.beta."""
-    if not isinstance(plain, dict) or not plain:
-        return [(path, plain)]
-    found = []
-    for key, value in plain.items():
-        found += _flat(value, f"{path}.{key}" if path else key)
-    return found
 
 
 def _repeat(run: Run) -> Html:

@@ -30,7 +30,9 @@ from torch import Tensor
 from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError, DataError
 from unweave.files import tensor_files
+from unweave.files.json_files import read_json
 from unweave.files.writing import write_atomically
+from unweave.metrics import is_preliminary
 from unweave.networks import Networks
 from unweave.runs import config as settings_of_run
 from unweave.runs import plugins
@@ -159,6 +161,24 @@ class RunFolder:
         """Return the scores by metric, empty if there are none yet."""
         return read_json(self.scores_file) if self.scores_file.is_file() else {}
 
+    def add_scores(
+        self, scores: Mapping[str, Any], *, step: int, preliminary: bool = False
+    ) -> list[str]:
+        """Keep scores of the networks at a step beside those that are there, by metric.
+
+        Preliminary ones, of the fast preset, do not take the place of full ones of the same
+        step; return the metrics whose full score stays.
+        """
+        kept = self.scores()
+        stays = [
+            name for name in scores if preliminary and name in kept and _is_full(kept[name], step)
+        ]
+        for name, entry in scores.items():
+            if name not in stays:
+                kept[name] = {**entry, "step": step}
+        self.write_scores(kept)
+        return stays
+
     def write_scores(self, scores: dict[str, Any]) -> None:
         write_atomically(self.scores_file, json.dumps(scores, indent=1) + "\n")
 
@@ -259,6 +279,18 @@ def part_of(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
     return {k.removeprefix(prefix): v for k, v in tensors.items() if k.startswith(prefix)}
 
 
+def _is_full(entry: Mapping[str, Any], step: int) -> bool:
+    """Say whether a stored score is of the full preset and of this step.
+
+    Scores from before presets and steps were kept count as both.
+    """
+    return (
+        entry.get("value") is not None
+        and not is_preliminary(entry)
+        and entry.get("step", step) == step
+    )
+
+
 def checked_latent_name(name: Any) -> str:
     """Return a name without spaces around it, or say why it cannot be one."""
     if not isinstance(name, str) or not name.strip() or not name.isprintable():
@@ -268,16 +300,6 @@ def checked_latent_name(name: Any) -> str:
             f"the name of a latent may have {LONGEST_NAME} characters, found {len(name.strip())}"
         )
     return name.strip()
-
-
-def read_json(path: Path) -> Any:
-    """Return the content of a JSON file, or say what is wrong with it."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"cannot read {path}: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is not valid JSON: {error}") from error
 
 
 def versions() -> dict[str, str]:

@@ -8,7 +8,7 @@ import numpy as np
 from unweave.catalog import check_name
 from unweave.data import Factor, FactorImages
 from unweave.errors import ConfigError, DataError
-from unweave.metrics import dci, mig
+from unweave.metrics import dci, mig, protocol_words
 from unweave.runs.model import Model
 from unweave.tables import factor_table
 from unweave.views.code_sample import CodeSample, sample_codes
@@ -118,7 +118,7 @@ def heat_map(model: Model, kind: Kind = "mi", codes: CodeSample | None = None) -
     metric = "mig" if kind == "mi" else "dci"
     stored = model.scores.get(metric)
     if codes is None and stored and stored.get("value") is not None:
-        protocol, details = stored["protocol"], stored["details"]
+        protocol, details = protocol_words(stored), stored["details"]
     else:
         codes = codes or sample_codes(model)
         known = factor_table(codes.factors, names=data.factor_names)

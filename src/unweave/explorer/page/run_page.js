@@ -148,7 +148,7 @@ async function drawCurves(place, page) {
     [["curves.json", page.address("/curves.json")]]) : []);
 }
 
-function drawScores(place, { scores, meanings }) {
+function drawScores(place, { scores, protocols, meanings }) {
   const entries = Object.entries(scores);
   if (!entries.length) {
     fill(place, section("Scores", h("p", { class: "note" }, "Not scored yet: ", h("code", {}, "unweave evaluate RUN"))));
@@ -161,7 +161,7 @@ function drawScores(place, { scores, meanings }) {
       h("td", {}, words(name)),
       h("td", { class: "number" }, short(score.value, 4)),
       h("td", {}, score.value === null ? `not scored: ${score.reason}` : score.higher_is_better ? "higher" : "lower"),
-      h("td", { class: "wide" }, score.protocol ?? ""),
+      h("td", { class: "wide" }, [protocols[name], ...(score.notes ?? [])].join("; ")),
       h("td", { class: "wide meaning" }, meanings[name] ?? ""))))))));
 }
 
