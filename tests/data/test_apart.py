@@ -26,11 +26,12 @@ def test_what_is_known_of_a_set_goes_along(toy):
     data = FactorImages("own", toy.pixels, toy.factor_list, **known)
     again = put_together(*take_apart(data))
     assert {name: getattr(again, name) for name in known} == known
+    assert [put_together(*take_apart(one)).known for one in (data, toy)] == [False, True]
 
 
 def test_no_attribute_of_a_set_is_forgotten(toy):
     """Whoever gives data sets a new attribute must say how it goes along."""
     assert set(vars(toy)) == {
         *("name", "pixels", "factor_list", "partitions", "columns", "row_numbers", "note"),
-        *("graph", "splits", "held_out", "weights", "inverse_weights", "_table"),
+        *("graph", "splits", "known", "held_out", "weights", "inverse_weights", "_table"),
     }
