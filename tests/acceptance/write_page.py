@@ -31,8 +31,8 @@ stopped run goes on where it was. Every number is given for the seeds {seeds}, i
 settings and bounds were chosen on seeds 0, 1 and 2. R is the reconstruction term and KL the rate,
 in nats per image. Minutes are those of one core.
 
-Of {count} rules {measured} are measured with the code as it is, and {met} of these are met. Measuring
-took {minutes:.0f} core minutes; two cores need half as long.{unmet}{missing}
+Of {count} rules {measured} are measured with the code as it is, and {met} of these are met.
+Measuring took {minutes:.0f} core minutes; two cores need half as long.{unmet}{missing}
 
 | rule | the method | its saboteurs | core minutes |
 |---|---|---|---|
