@@ -7,7 +7,8 @@ import sys
 import pytest
 
 from unweave.errors import ConfigError, DataError
-from unweave.files.locks import sole_owner
+from unweave.files.json_files import read_json
+from unweave.files.locks import held, sole_owner
 from unweave.files.writing import write_atomically
 
 FILL_THE_DISK = """
@@ -65,7 +66,20 @@ def test_only_one_process_owns_a_lock(tmp_path):
     assert other.stdout.readline() == "mine\n"
     with pytest.raises(ConfigError, match="taken"), sole_owner(tmp_path / "lock", "taken"):
         pass
+    with held(tmp_path / "lock") as ours:
+        assert not ours
     other.kill()
     other.wait()
+    with held(tmp_path / "lock", waits=True) as ours:
+        assert ours
     with sole_owner(tmp_path / "lock", "taken"):  # the lock died with its owner
         pass
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[" * 100_000])
+def test_json_that_cannot_be_read_is_refused_in_a_sentence(tmp_path, content):
+    (tmp_path / "file.json").write_bytes(content)
+    with pytest.raises(DataError, match=r"file\.json is not valid JSON"):
+        read_json(tmp_path / "file.json")
+    with pytest.raises(DataError, match="cannot read"):
+        read_json(tmp_path / "none.json")

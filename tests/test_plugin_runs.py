@@ -98,6 +98,15 @@ def test_in_python_a_run_is_loaded_with_its_plugins(run, files):
     assert further.step == 4
 
 
+def test_the_file_of_the_documentation_trains(tmp_path):
+    page = Path(__file__).parent.parent / "docs" / "plugins.md"
+    first = page.read_text(encoding="utf-8").split("```python\n")[1].partition("```")[0]
+    mine = write(tmp_path, "mine.py", first)
+    trained = uw.train(str(mine), "toy_xys", steps=2, out=tmp_path / "run", **QUIET)
+    assert trained.config.method.cap == 3
+    assert trained.config.run_name.startswith("capped_vae-toy_xys-")
+
+
 def test_a_missing_file_is_named_with_the_way_to_give_it(run, capsys):
     message = rf"needs the method 'scaled_vae' of the file mine.py \(a copy.*{run}/plugins/"
     with pytest.raises(ConfigError, match=message):
@@ -156,6 +165,7 @@ def change(run: Path, kept: object, **method: str) -> None:
 
 
 MARK = "import pathlib\npathlib.Path(__file__).with_name('it-was-run').touch()\n"
+EVIL = MARK + METHOD.replace("from __future__ import annotations\n", "")
 FORGED = {
     "names": {"name": "os:system"},
     "file": {"name": "evil", "file": "evil.py", "sha256": "0" * 64, "object": "evil:Evil"},
@@ -173,7 +183,7 @@ def test_no_run_folder_ever_runs_anything(kind, with_facts, run):
     """Not in the folder itself, where a module beside the run could be imported, either."""
     forged = FORGED[kind]
     for place in (run, run / "plugins" / "00000000", run.parent):
-        write(place, "evil.py", MARK + METHOD)
+        write(place, "evil.py", EVIL)
     change(run, [{"kind": "method", **forged}] if with_facts else [], name=forged["name"])
     here = os.getcwd()
     os.chdir(run)
@@ -196,14 +206,15 @@ def test_no_run_folder_ever_runs_anything(kind, with_facts, run):
 
 
 def test_a_folder_beside_which_a_module_lies_runs_nothing_in_a_fresh_process(run):
-    write(run, "evil.py", MARK + METHOD)
-    write(run, "sitecustomize.py", "")
+    evil = write(run, "evil.py", EVIL)
     change(run, [{"kind": "method", "name": "evil", "object": "evil:ScaledVAE"}], name="evil")
     words = [sys.executable, "-m", "unweave", "evaluate", "."]
     done = subprocess.run(words, cwd=run, capture_output=True, text=True)
     assert done.returncode == 2
     assert "needs the method 'evil'" in done.stderr
     assert not (run / "it-was-run").exists()
+    uw.add_plugin(evil)
+    assert (run / "it-was-run").exists(), "had it been run, it would have been seen"
 
 
 @pytest.mark.parametrize(

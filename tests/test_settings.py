@@ -14,7 +14,7 @@ from unweave.methods.factor_vae import FactorVAE
 from unweave.networks.conv64 import Conv64
 from unweave.runs.config import Train, from_json, to_json
 from unweave.settings.optimizers import SGD, Adagrad, Adam, RMSProp
-from unweave.settings.plain import changed_from_default, from_plain, to_plain
+from unweave.settings.plain import changed_from_default, differing, flat, from_plain, to_plain
 from unweave.settings.schedules import Schedule, constant
 
 
@@ -101,6 +101,18 @@ def test_only_what_differs_from_the_defaults_names_a_run():
     assert spelled_out.run_name == Train(method=BetaVAE(), data="dsprites").run_name
     warm = Train(method=BetaVAE(beta="0:4:100"), data="dsprites")
     assert warm.run_name != spelled_out.run_name
+
+
+def test_nested_settings_are_one_table_of_paths():
+    nested = {"a": 1, "b": {"c": [2], "d": {"e": None}}, "f": {}, "g.h": 3}
+    assert flat(nested) == {"a": 1, "b.c": [2], "b.d.e": None, "f": {}, "g.h": 3}
+    assert flat(nested, lambda table: "e" in table)["b.d"] == {"e": None}
+
+
+def test_settings_differ_where_any_table_says_something_else():
+    tables = [{"a": 1, "b": [2], "c": 3}, {"a": 1.0, "b": [2]}, {"a": 1, "b": [3], "d": None}]
+    assert differing(tables) == ["b", "c"]
+    assert differing([]) == []
 
 
 @dataclass(frozen=True)

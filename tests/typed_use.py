@@ -19,6 +19,12 @@ def the_first_lines_of_the_readme() -> None:
     run.traverse(data.images([0])[0])
 
 
+def plugins_are_paths_modules_or_classes() -> None:
+    uw.add_plugin("mine.py")
+    uw.load("runs/run", plugins=["mine.py", uw.BetaVAE])
+    uw.load("runs/run", plugins=[3])  # type: ignore[list-item]
+
+
 def a_method_by_its_name() -> None:
     uw.train("beta_vae", data="dsprites", architecture="conv64", precision="bfloat16")
     uw.train(uw.BetaVAE(), data="dsprites", precision="float16")  # type: ignore[arg-type]

@@ -5,6 +5,8 @@ line prints these without a traceback and ends with code 2; anything else is a
 bug of ours and keeps its traceback.
 """
 
+LONGEST_REASON = 200  # characters
+
 
 class UnweaveError(Exception):
     """Something the user can mend."""
@@ -24,3 +26,9 @@ class Diverged(UnweaveError):
 
 class Stopped(KeyboardInterrupt):
     """The user stopped a run between two steps; it can be resumed."""
+
+
+def reason(error: BaseException) -> str:
+    """Return what another library's error says on one line, cut where it goes on and on."""
+    text = " ".join(str(error).split()) or type(error).__name__
+    return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"

@@ -75,3 +75,22 @@ def test_data_without_triplets_are_told_of_the_column_by_example():
             Triplets().check(from_arrays(IMAGES, columns))
     with pytest.raises(ConfigError, match="Did you mean 'kind'"):
         Triplets("kinds").check(from_arrays(IMAGES, {"kind": list("abcabc")}))
+
+
+def weighted(weights: list[float]):
+    data = from_arrays(IMAGES, {"group": list("aaabbb")})
+    data.weights = np.array(weights)
+    return data
+
+
+def test_rows_that_are_drawn_more_often_are_so_in_every_place_of_a_triplet():
+    data = weighted([0.5, 0.1, 0.1, 0.3, 0.0, 0.0])
+    Triplets().check(data)
+    first, same, other = rows(Triplets(), data, 6000).T
+    assert chisquare(np.bincount(first, minlength=3), 6000 * np.array([5, 1, 1]) / 7).pvalue > 1e-4
+    assert (first != same).all()
+    assert set(other) == {3}, "who is never drawn is never drawn, and 3 has no partner"
+    partners = np.bincount(same[first == 1], minlength=3)
+    assert partners[2] / partners.sum() == pytest.approx(1 / 6, abs=0.05)
+    with pytest.raises(DataError, match="no two images with different 'group'"):
+        Triplets().check(weighted([0.5, 0.25, 0.25, 0.0, 0.0, 0.0]))

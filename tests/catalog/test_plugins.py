@@ -1,5 +1,6 @@
 """Methods, metrics, data sets and architectures of strangers: found, refused, carried."""
 
+import importlib
 import pickle
 import subprocess
 import sys
@@ -279,6 +280,32 @@ def test_plugins_reach_a_process_that_has_not_got_the_file(mine, tmp_path):
     words = [sys.executable, "-c", code, str(tmp_path / "sent")]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert done.stdout == "7\n"
+
+
+@pytest.mark.parametrize("place", ["stranger_alone", "stranger_pack.inner"])
+def test_a_class_that_was_imported_reaches_other_processes(place, site):
+    write(site, f"{place.replace('.', '/')}.py", METHOD)
+    write(site, "stranger_pack/__init__.py", "")
+    kind = importlib.import_module(place).ScaledVAE
+    twin = uw.SemiSupervised(kind(scale=3), labels=20)
+    settings = config(twin)
+    sent = plugins.carried([("unweave.methods", "scaled_vae")])
+    assert len(sent) == 1
+    plugins._given.clear()
+    plugins.take_over(pickle.loads(pickle.dumps(sent)))
+    again = from_json(to_json(settings)).method
+    assert (again.scale, again.labels) == (3, 20)
+    assert catalog.name_of(again) == "semi_supervised+scaled_vae"
+
+
+def test_a_module_offers_what_a_file_of_it_would(site):
+    write(site, "stranger_pack/row_count.py", METRIC)
+    write(site, "stranger_pack/__init__.py", "")
+    catalog.add_plugin(importlib.import_module("stranger_pack.row_count"))
+    sent = plugins.carried([("unweave.metrics", "row_count")])
+    plugins._given.clear()
+    plugins.take_over(sent)
+    assert "row_count" in catalog.usable("unweave.metrics")
 
 
 def test_the_list_says_where_a_plugin_is_from(mine, site, capsys):

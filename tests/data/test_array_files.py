@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from unweave.data import load_data
-from unweave.data._array_files import map_array
 from unweave.errors import DataError
+from unweave.files.arrays import map_array
 
 
 @pytest.fixture(autouse=True)

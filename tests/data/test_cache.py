@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from unweave.data._cache import cache_folder, cached_array, cached_folder, new_array
 from unweave.errors import DataError
+from unweave.files.cache import cache_folder, cached_array, cached_folder, new_array
 
 PROCESSES = 8
 BYTES = np.dtype(np.uint8)
@@ -21,7 +21,7 @@ PREPARE_ARRAY = """
 import sys, time
 from pathlib import Path
 import numpy as np
-from unweave.data._cache import cached_array
+from unweave.files.cache import cached_array
 
 path, started, hold = Path(sys.argv[1]), Path(sys.argv[2]), float(sys.argv[3])
 

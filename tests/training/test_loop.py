@@ -83,12 +83,12 @@ def test_a_run_killed_again_and_again_ends_with_the_same_bits(tmp_path):
         words = resume_words(killed)
     assert RunFolder(killed).status()["state"] == "running"  # a kill leaves no last word
     last = subprocess.run(words, check=True, capture_output=True, text=True, env=TWO_THREADS)
-    assert "warning" not in last.stdout + last.stderr
-    assert RunFolder(killed).machine()["threads"] == 1
     assert (whole / "networks.safetensors").read_bytes() == (
         killed / "networks.safetensors"
     ).read_bytes()
     assert (whole / "record.jsonl").read_text() == (killed / "record.jsonl").read_text()
+    assert "warning" not in last.stdout + last.stderr
+    assert RunFolder(killed).machine()["threads"] == 1
 
 
 def test_ctrl_c_leaves_a_run_that_resumes_and_says_how(tmp_path):

@@ -8,6 +8,7 @@ from numpy.random import Generator
 
 from unweave.batches._batch import lacks, reached_by
 from unweave.data import FactorImages
+from unweave.row_groups import RowGroups
 
 CLIP_EXAMPLE = (
     "file,clip,time\nframe_0001.png,walk,1   (frames of a clip follow each other by time)"
@@ -15,15 +16,9 @@ CLIP_EXAMPLE = (
 
 
 @dataclass(frozen=True)
-class RowGroups:
+class ValueGroups(RowGroups):
     """Rows in groups of the same value."""
 
-    order: np.ndarray
-    """Rows, those of a group side by side."""
-    starts: np.ndarray
-    """(group,): where each begins in `order`."""
-    counts: np.ndarray
-    """(group,): how many rows it has."""
     values: np.ndarray
     """(group,): the value its rows share."""
     reached: np.ndarray | None = None
@@ -38,13 +33,10 @@ class RowGroups:
         weights: np.ndarray = before[self.starts + self.counts] - before[self.starts]
         return weights.cumsum()
 
-    def __len__(self) -> int:
-        return len(self.starts)
-
-    def only(self, chosen: np.ndarray) -> "RowGroups":
+    def only(self, chosen: np.ndarray) -> "ValueGroups":
         """Return the groups for which it is true."""
         groups = self.starts[chosen], self.counts[chosen], self.values[chosen]
-        return RowGroups(self.order, *groups, reached=self.reached)
+        return ValueGroups(self.order, *groups, reached=self.reached)
 
     def draw_distinct(self, count: int, rng: Generator) -> np.ndarray:
         """Draw so many groups, none twice; of those that are drawn at all there may be fewer."""
@@ -55,7 +47,7 @@ class RowGroups:
         most = min(count, int((weights > 0).sum()))
         return rng.choice(len(self), size=most, replace=False, p=weights)
 
-    def draw(self, groups: np.ndarray, size: int, rng: Generator) -> np.ndarray:
+    def draw_apart(self, groups: np.ndarray, size: int, rng: Generator) -> np.ndarray:
         """Draw rows (group, size) of each group, without repetition as far as it reaches."""
         if self.reached is not None:
             return self._draw_by_weights(groups, size, rng)
@@ -81,18 +73,19 @@ class RowGroups:
         return self.order[places.clip(self.starts[groups, None], last)]
 
 
-def rows_by_value(data: FactorImages, name: str, least: int = 1) -> RowGroups:
+def rows_by_value(data: FactorImages, name: str, least: int = 1) -> ValueGroups:
     """Group rows by the value of a factor or column; gaps and smaller groups are left out."""
     groups = grouped(data, data.column(name))
     return groups.only(groups.counts >= least)
 
 
-def grouped(data: FactorImages, values: np.ndarray) -> RowGroups:
+def grouped(data: FactorImages, values: np.ndarray) -> ValueGroups:
     """Group rows by their value, leaving out gaps, which are below 0."""
     known = np.flatnonzero(values >= 0)
-    order = known[np.argsort(values[known], kind="stable")]
-    found, starts, counts = np.unique(values[order], return_index=True, return_counts=True)
-    return RowGroups(order, starts, counts, found, reached=reached_by(data, order))
+    found, group_of_row = np.unique(values[known], return_inverse=True)
+    groups = RowGroups.of(group_of_row)
+    order = known[groups.order]
+    return ValueGroups(order, groups.starts, groups.counts, found, reached_by(data, order))
 
 
 def combinations(data: FactorImages, names: Sequence[str]) -> np.ndarray:

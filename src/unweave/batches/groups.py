@@ -9,7 +9,7 @@ from torch import Tensor
 
 from unweave import catalog
 from unweave.batches._batch import Batch, Supervision, draw_rows, lacks, remembered, tensor_of
-from unweave.batches._rows import RowGroups, rows_by_value
+from unweave.batches._rows import ValueGroups, rows_by_value
 from unweave.data import FactorImages
 
 EXAMPLE = "file,group\nanna_1.png,anna   (images with the same group share their content)"
@@ -59,7 +59,7 @@ class Groups(Supervision):
             chosen = groups.draw_distinct(min(count, len(groups)), rng)
         else:
             chosen = draw_rows(len(groups), count, rng, groups.reached_by_groups)
-        rows = groups.draw(chosen, members, rng).reshape(-1)
+        rows = groups.draw_apart(chosen, members, rng).reshape(-1)
         return GroupBatch(
             tensor_of(data, rows, rng),
             len(data),
@@ -68,7 +68,7 @@ class Groups(Supervision):
             values=torch.from_numpy(np.repeat(groups.values[chosen], members)),
         )
 
-    def _groups(self, data: FactorImages) -> RowGroups:
+    def _groups(self, data: FactorImages) -> ValueGroups:
         name = self.class_column(data)
         groups = remembered(data, ("group", name), lambda: rows_by_value(data, name, least=2))
         if len(groups) == 0:

@@ -20,7 +20,7 @@ from unweave.batches._batch import (
     remembered,
     tensor_of,
 )
-from unweave.batches._rows import RowGroups, combinations, grouped
+from unweave.batches._rows import ValueGroups, combinations, grouped
 from unweave.data import FactorImages, draw_by_weights
 from unweave.errors import ConfigError
 
@@ -91,7 +91,7 @@ class OneVaries(Supervision):
         reached = groups.reached_by_groups
         if reached is None:
             reached = groups.counts.cumsum() / groups.counts.sum()
-        return groups.draw(draw_by_weights(reached, 1, rng), size, rng)[0]
+        return groups.draw_apart(draw_by_weights(reached, 1, rng), size, rng)[0]
 
     def _bases(self, data: FactorImages, name: str) -> np.ndarray:
         """Return the rows for which there is one that differs in this factor alone."""
@@ -107,11 +107,11 @@ class OneVaries(Supervision):
         index = data.factor_names.index(name)
         return remembered(data, ("differ in", name), find)
 
-    def _alike(self, data: FactorImages) -> RowGroups:
+    def _alike(self, data: FactorImages) -> ValueGroups:
         """Return the rows in groups that share the named factors and differ in others."""
         names = self.names(data)
 
-        def find() -> RowGroups:
+        def find() -> ValueGroups:
             others = [n for n in data.factor_names if n not in names]
             groups = grouped(data, combinations(data, list(names)))
             kinds = combinations(data, others)[groups.order]

@@ -26,7 +26,7 @@ from unweave.batches._batch import (
     remembered,
     tensor_of,
 )
-from unweave.batches._rows import RowGroups, neighbours_in_time, rows_by_value
+from unweave.batches._rows import ValueGroups, neighbours_in_time, rows_by_value
 from unweave.data import FactorImages
 from unweave.errors import ConfigError, DataError
 
@@ -185,11 +185,11 @@ class Transitions(PairsOfImages):
 
 
 def _rows_of_ids(data: FactorImages, count: int, rng: Generator) -> tuple[np.ndarray, np.ndarray]:
-    groups: RowGroups = remembered(data, "pair", lambda: rows_by_value(data, "pair", least=2))
+    groups: ValueGroups = remembered(data, "pair", lambda: rows_by_value(data, "pair", least=2))
     if len(groups) == 0:
         raise lacks(data, "has no two images with the same id in its column 'pair'", EXAMPLE)
     chosen = draw_rows(len(groups), count, rng, groups.reached_by_groups)
-    rows = groups.draw(chosen, 2, rng)
+    rows = groups.draw_apart(chosen, 2, rng)
     return rows[:, 0], rows[:, 1]
 
 

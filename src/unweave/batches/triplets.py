@@ -8,7 +8,7 @@ from numpy.random import Generator
 from torch import Tensor
 
 from unweave.batches._batch import Batch, Supervision, draw_rows, lacks, remembered, tensor_of
-from unweave.batches._rows import RowGroups, rows_by_value
+from unweave.batches._rows import rows_by_value
 from unweave.batches.groups import shared_column
 from unweave.data import FactorImages
 
@@ -39,10 +39,10 @@ class Triplets(Supervision):
     """Whether the third image is any image, which may have the value of the first two."""
 
     def check(self, data: FactorImages) -> None:
-        name, groups = self.class_column(data), self._groups(data)
-        if len(groups) == 0 or groups.counts.max() < 2:
+        name, places = self.class_column(data), self._places(data)
+        if len(places.not_alone) == 0:
             raise lacks(data, f"has no two images with the same {name!r}", EXAMPLE)
-        if len(groups) < 2:
+        if len(np.unique(places.group_of[np.diff(places.before) > 0])) < 2:
             raise lacks(data, f"has no two images with different {name!r}", EXAMPLE)
 
     def class_column(self, data: FactorImages) -> str:
@@ -65,48 +65,67 @@ class Triplets(Supervision):
         self, data: FactorImages, count: int, rng: Generator
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Draw the rows of triplets; an image that is alone with its value is never the first."""
-        groups, group_of, not_alone = self._places(data)
-        if data.weights is not None:
-            return self._draw_by_weights(data, groups, count, rng)
-        first = not_alone[draw_rows(len(not_alone), count, rng)]
-        start, members = groups.starts[group_of[first]], groups.counts[group_of[first]]
-        # 1 to members - 1 places further, around the end of the group: never the same image.
-        second = start + (first - start + rng.integers(1, members)) % members
-        if self.any_third:
-            third = rng.integers(len(group_of), size=count)
-        else:
-            third = rng.integers(len(group_of) - members)  # among the others: the group is skipped
-            third = np.where(third < start, third, third + members)
-        return groups.order[first], groups.order[second], groups.order[third]
+        places = self._places(data)
+        first = places.not_alone[
+            draw_rows(len(places.not_alone), count, rng, places.reached_not_alone)
+        ]
+        group = places.group_of[first]
+        start, end = places.begins[group], places.begins[group + 1]
+        second = places.draw_except(first, first + 1, start, end, rng)
+        zero, all_of = np.zeros_like(first), np.full_like(first, len(places.order))
+        left_out = (zero, zero) if self.any_third else (start, end)
+        third = places.draw_except(*left_out, zero, all_of, rng)
+        return places.order[first], places.order[second], places.order[third]
 
-    def _draw_by_weights(
-        self, data: FactorImages, groups: RowGroups, count: int, rng: Generator
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Draw triplets of rows that are not drawn alike often."""
-        values = data.column(self.class_column(data))
-        drawn: list[tuple[int, int, int]] = []
-        while len(drawn) < count:
-            first, third = data.draw_rows(1, rng)[0], data.draw_rows(1, rng)[0]
-            has_gap = values[first] < 0 or values[third] < 0
-            if has_gap or (not self.any_third and values[third] == values[first]):
-                continue
-            group = np.searchsorted(groups.values, values[first])
-            second = groups.draw(np.array([group]), 1, rng)[0, 0]
-            if second != first:
-                drawn.append((first, second, third))
-        first, second, third = np.array(drawn).T
-        return first, second, third
-
-    def _places(self, data: FactorImages) -> tuple[RowGroups, np.ndarray, np.ndarray]:
-        """Return the groups, which one each place in their order is in, and who is not alone."""
-
-        def find() -> tuple[RowGroups, np.ndarray, np.ndarray]:
-            groups = self._groups(data)
-            group_of = np.repeat(np.arange(len(groups)), groups.counts)
-            return groups, group_of, np.flatnonzero(groups.counts[group_of] > 1)
-
-        return remembered(data, ("triplets by", self.class_column(data)), find)
-
-    def _groups(self, data: FactorImages) -> RowGroups:
+    def _places(self, data: FactorImages) -> "_Places":
         name = self.class_column(data)
-        return remembered(data, ("all of", name), lambda: rows_by_value(data, name))
+        return remembered(data, ("places by", name), lambda: _places_by(data, name))
+
+
+@dataclass(frozen=True)
+class _Places:
+    """Rows side by side with those of the same value, and how far their weights reach."""
+
+    order: np.ndarray
+    """(place,): the row."""
+    group_of: np.ndarray
+    """(place,): which group it is in."""
+    begins: np.ndarray
+    """(group + 1,): where each begins, and where all end."""
+    before: np.ndarray
+    """(place + 1,): the sum of the weights before it."""
+    not_alone: np.ndarray
+    """Places of rows that are not the only ones of their value."""
+    reached_not_alone: np.ndarray | None
+    """The running sum of their weights, unless all are drawn alike."""
+
+    def draw_except(
+        self,
+        hole_start: np.ndarray,
+        hole_end: np.ndarray,
+        start: np.ndarray,
+        end: np.ndarray,
+        rng: Generator,
+    ) -> np.ndarray:
+        """Draw a place from each stretch by weight, but none from the hole in it."""
+        low, high = self.before[start], self.before[end]
+        hole, after = self.before[hole_start], self.before[hole_end]
+        at = low + rng.random(len(low)) * (high - low - (after - hole))
+        at = np.where(at < hole, at, at + (after - hole))  # the hole is skipped
+        return np.searchsorted(self.before, at, side="right").clip(start + 1, end) - 1
+
+
+def _places_by(data: FactorImages, name: str) -> _Places:
+    groups = rows_by_value(data, name)
+    group_of = np.repeat(np.arange(len(groups)), groups.counts)
+    weights = np.ones(len(group_of)) if data.weights is None else data.weights[groups.order]
+    company = np.bincount(group_of, weights=weights > 0)
+    not_alone = np.flatnonzero((weights > 0) & (company[group_of] > 1))
+    return _Places(
+        groups.order,
+        group_of,
+        np.append(groups.starts, len(group_of)),
+        np.concatenate([[0.0], weights.cumsum()]),
+        not_alone,
+        None if data.weights is None else weights[not_alone].cumsum(),
+    )

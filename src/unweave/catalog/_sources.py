@@ -64,8 +64,8 @@ class PluginFile:
 
 
 @dataclass(frozen=True)
-class PluginClass:
-    """A class by the place it can be imported from."""
+class PluginPlace:
+    """A class, or a module as a whole, by the place it can be imported from."""
 
     module: str
     name: str

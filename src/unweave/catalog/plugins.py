@@ -32,8 +32,8 @@ from unweave.catalog._sources import (
     BrokenPlugin,
     NameTaken,
     Origin,
-    PluginClass,
     PluginFile,
+    PluginPlace,
     in_a_line,
     read_file,
     run_file,
@@ -43,7 +43,7 @@ from unweave.errors import ConfigError
 
 Source = str | Path | ModuleType | type
 """What a user gives as a plugin: the path of a file, a module, or a class."""
-Carried = PluginFile | PluginClass
+Carried = PluginFile | PluginPlace
 """What other processes are sent of a plugin."""
 
 
@@ -257,23 +257,25 @@ def take_over(carried: Iterable[Carried]) -> None:
             _add_file(source)
             continue
         try:
-            know(getattr(importlib.import_module(source.module), source.name))
+            module = importlib.import_module(source.module)
+            found = getattr(module, source.name) if source.name else module
         except (ImportError, AttributeError) as error:
             raise BrokenPlugin(
-                f"{source.module}:{source.name} cannot be imported here: {in_a_line(error)}. "
-                f"Put it into a file of its own and name that as plugin"
+                f"{source.module} cannot be imported here: {in_a_line(error)}. Put "
+                f"{source.name or 'it'} into a file of its own and name that as plugin"
             ) from error
+        add(found)
 
 
 def _portable(plugin: Given) -> Carried:
     module, name = plugin.where.__name__, plugin.origin.object.partition(":")[2]
     if module == "__main__" or "." in name:
         raise ConfigError(
-            f"{name} is defined in a notebook, a script or a function, where other processes "
-            f"cannot find it; put it into a file of its own and import it from there"
+            f"{name or module} is defined in a notebook, a script or a function, where other "
+            f"processes cannot find it; put it into a file of its own and import it from there"
         )
     if "." in module or plugin.source is None:
-        return PluginClass(module, name)
+        return PluginPlace(module, name)
     return plugin.source
 
 

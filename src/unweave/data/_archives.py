@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from unweave.data._reason import reason
-from unweave.errors import DataError
+from unweave.errors import DataError, reason
 
 LARGEST_FILE = 512_000_000  # bytes of one file in an archive; no set comes near it
 DAMAGE = (tarfile.TarError, zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError)

@@ -13,11 +13,11 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from unweave.data._array_files import ArrayArchive, Header, map_array
 from unweave.data._dataset import Column, Factor
-from unweave.data._reason import reason
 from unweave.errors import DataError
+from unweave.files.arrays import ArrayArchive, Header, map_array, text_of
 from unweave.files.csv_cells import read_csv_cells
+from unweave.tables import is_missing
 
 FILE_COLUMNS = ("file", "filename", "file_name", "path", "image", "image_id", "name")
 """A column of a CSV called so says which image a line is about."""
@@ -68,10 +68,7 @@ def _known_part(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return which rows have a value, and those values."""
     if column.dtype == object:
         column = np.array(["" if value is None else str(value) for value in column])
-    if column.dtype.kind in "US":
-        known = np.char.strip(column) != (b"" if column.dtype.kind == "S" else "")
-    else:
-        known = ~np.isnan(column) if column.dtype.kind == "f" else np.ones(len(column), dtype=bool)
+    known = ~is_missing(column)
     return known, column[known]
 
 
@@ -171,7 +168,9 @@ def archive_columns(
 def _names_in(archive: ArrayArchive, headers: Mapping[str, Header]) -> list[str] | None:
     for name, header in headers.items():
         if name.lower() in NAME_ARRAYS and header.dtype.kind in "US":
-            return [str(text) for text in _text(archive.load(name).reshape(-1), str(archive.path))]
+            return [
+                str(text) for text in text_of(archive.load(name).reshape(-1), str(archive.path))
+            ]
     return None
 
 
@@ -189,7 +188,7 @@ def _as_factor(name: str, column: np.ndarray, where: str) -> tuple[Factor, np.nd
     if column.dtype == object and all(isinstance(value, str) for value in column):
         column = column.astype(str)
     if column.dtype.kind in "US":
-        column = _text(column, where)
+        column = text_of(column, where)
         numbers = _as_numbers(column)
         if numbers is None:
             return _categories(name, column, where)
@@ -217,23 +216,16 @@ def _as_factor(name: str, column: np.ndarray, where: str) -> tuple[Factor, np.nd
 
 
 def _categories(name: str, column: np.ndarray, where: str) -> tuple[Factor, np.ndarray]:
-    blank = np.flatnonzero(np.char.strip(column) == "")
+    blank = np.flatnonzero(is_missing(column))
     if len(blank):
+        found = column[blank[0]].strip() or "empty"
         raise DataError(
-            f"{where}: factor {name!r} is empty in row {blank[0]}; every image needs a value "
+            f"{where}: factor {name!r} is {found} in row {blank[0]}; every image needs a value "
             f"(a column that may have gaps is called label or label_{name})"
         )
     labels, indices = np.unique(column, return_inverse=True)
     factor = Factor(name, len(labels), tuple(map(str, labels)), categorical=True)
     return factor, indices.reshape(-1).astype(np.int64)
-
-
-def _text(column: np.ndarray, where: str) -> np.ndarray:
-    """Return strings as such; bytes are read as UTF-8."""
-    try:
-        return np.array(np.char.decode(column) if column.dtype.kind == "S" else column.tolist())
-    except ValueError as error:  # bytes that are no text, or characters that do not exist
-        raise DataError(f"{where} holds damaged text: {reason(error)}") from error
 
 
 def _as_numbers(column: np.ndarray) -> np.ndarray | None:

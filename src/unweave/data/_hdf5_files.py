@@ -12,10 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from unweave.data._cache import cache_folder, cache_key, cached_array
 from unweave.data._progress import with_progress
-from unweave.data._reason import reason
-from unweave.errors import DataError
+from unweave.errors import DataError, reason
+from unweave.files.cache import cache_folder, cache_key, cached_array
 
 BLOCK = 128_000_000  # bytes read at a time; a multiple of the chunks where they allow
 

@@ -14,9 +14,8 @@ from unweave.data._dataset import Factor, FactorImages
 from unweave.data._options import DataOptions
 from unweave.data._original import check_count, find_file, required_path
 from unweave.data._pixels import BytePixels, Pixels
-from unweave.data._reason import reason
 from unweave.data._resize import resized
-from unweave.errors import DataError
+from unweave.errors import DataError, reason
 
 COUNTS = {"train": 60_000, "t10k": 10_000}
 SIDE = 28

@@ -8,8 +8,7 @@ from typing import IO
 import numpy as np
 from PIL import Image, ImageOps, UnidentifiedImageError
 
-from unweave.data._reason import reason
-from unweave.errors import DataError
+from unweave.errors import DataError, reason
 
 # Pillow only warns between 89 and 179 megapixels; a small file can unpack to
 # gigabytes, so we refuse earlier and before anything is decoded.

@@ -13,8 +13,6 @@ from typing import Any, Literal
 import numpy as np
 from numpy.random import Generator
 
-from unweave.data._array_files import ArrayArchive, map_array
-from unweave.data._cache import cache_folder, cache_key, cached_array
 from unweave.data._dataset import FactorImages
 from unweave.data._factor_table import (
     WHOLE_TABLES,
@@ -28,6 +26,8 @@ from unweave.data._options import DataOptions
 from unweave.data._pixels import BytePixels, FloatPixels, FunctionPixels, Pixels
 from unweave.data._resize import resized
 from unweave.errors import DataError
+from unweave.files.arrays import ArrayArchive, map_array
+from unweave.files.cache import cache_folder, cache_key, cached_array
 
 IMAGE_ARRAYS = ("images", "imgs", "image", "x", "data", "x_train", "arr_0")
 """Arrays of an .npz called so hold the images."""

@@ -13,7 +13,6 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from unweave.data._cache import cache_folder, cache_key, cached_folder, new_array
 from unweave.data._dataset import FactorImages
 from unweave.data._factor_table import as_factors, read_columns
 from unweave.data._image_files import fitted, is_grey, open_image
@@ -21,6 +20,7 @@ from unweave.data._options import DataOptions
 from unweave.data._pixels import BytePixels, Pixels, SelectedPixels
 from unweave.data._progress import with_progress
 from unweave.errors import DataError
+from unweave.files.cache import cache_folder, cache_key, cached_folder, new_array
 
 DEFAULT_SIZE = 64
 SYSTEM_FILES = ("thumbs.db", "desktop.ini", "__macosx")

@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 
 from unweave.data._archives import read_files, stamped_files
-from unweave.data._cache import cache_folder, cache_key, cached_array
 from unweave.data._image_files import fitted, open_image
 from unweave.data._options import DataOptions
 from unweave.data._pixels import BytePixels
 from unweave.data._progress import with_progress
 from unweave.errors import DataError
+from unweave.files.cache import cache_folder, cache_key, cached_array
 
 
 def decoded(

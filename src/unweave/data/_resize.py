@@ -5,11 +5,11 @@ from pathlib import Path
 
 import numpy as np
 
-from unweave.data._cache import cache_folder, cache_key, cached_array
 from unweave.data._image_files import resized_planes
 from unweave.data._pixels import BytePixels, FloatPixels, Pixels
 from unweave.data._progress import with_progress
 from unweave.errors import DataError
+from unweave.files.cache import cache_folder, cache_key, cached_array
 
 
 def resized(pixels: Pixels, size: int, files: Iterable[Path], *settings: object) -> Pixels:

@@ -17,12 +17,12 @@ import colorsys
 import numpy as np
 from numpy.random import Generator
 
-from unweave.data._cache import cache_folder, cached_array
 from unweave.data._factor import Factor
 from unweave.data._original import grid_size
 from unweave.data._pixels import FunctionPixels
 from unweave.data._progress import with_progress
 from unweave.data._solids import Box, Capsule, Cylinder, Solid, Sphere
+from unweave.files.cache import cache_folder, cached_array
 
 HUES = tuple(i / 10 for i in range(10))
 FACTORS = (

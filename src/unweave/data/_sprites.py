@@ -8,9 +8,9 @@ After rounding all is integer arithmetic, so every machine draws the same bits.
 
 import numpy as np
 
-from unweave.data._cache import cache_folder, cached_array
 from unweave.data._factor import Factor
 from unweave.data._pixels import BitPixels
+from unweave.files.cache import cache_folder, cached_array
 
 FACTORS = (
     Factor("shape", 3, ("square", "ellipse", "heart"), categorical=True),

@@ -13,15 +13,14 @@ from PIL import Image
 from scipy.io import loadmat
 
 from unweave.data._archives import list_files, read_files, stamped_files
-from unweave.data._cache import cache_folder, cache_key, cached_array
 from unweave.data._dataset import Factor, FactorImages
 from unweave.data._image_files import fitted
 from unweave.data._options import DataOptions
 from unweave.data._original import check_count, grid_size, required_path
 from unweave.data._pixels import BytePixels
 from unweave.data._progress import with_progress
-from unweave.data._reason import reason
-from unweave.errors import DataError
+from unweave.errors import DataError, reason
+from unweave.files.cache import cache_folder, cache_key, cached_array
 
 FACTORS = (Factor("elevation", 4), Factor("azimuth", 24), Factor("car", 183, categorical=True))
 SIDE = 128

@@ -18,8 +18,7 @@ from unweave.data._dataset import Factor, FactorImages
 from unweave.data._options import DataOptions
 from unweave.data._original import check_count, find_file, required_path
 from unweave.data._picture_sets import decoded
-from unweave.data._reason import reason
-from unweave.errors import DataError
+from unweave.errors import DataError, reason
 
 PICTURES, ATTRIBUTES, IDENTITIES = 202_599, 40, 10_177
 CROP = (148, 148)

@@ -14,8 +14,6 @@ from pathlib import Path
 
 import numpy as np
 
-from unweave.data._array_files import ArrayArchive
-from unweave.data._cache import cache_folder, cache_key, cached_array
 from unweave.data._dataset import FactorImages
 from unweave.data._hdf5_files import check_images, find_dataset, hdf5_blocks, open_hdf5
 from unweave.data._options import DataOptions
@@ -24,6 +22,8 @@ from unweave.data._pixels import BitPixels
 from unweave.data._progress import with_progress
 from unweave.data._sprites import FACTORS, SIDE, SPLITS, sprites
 from unweave.errors import DataError
+from unweave.files.arrays import ArrayArchive
+from unweave.files.cache import cache_folder, cache_key, cached_array
 
 
 def load(path: Path | None, options: DataOptions) -> FactorImages:

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 from numpy.random import Generator
 
-from unweave.data._cache import cache_folder, cached_array
 from unweave.data._dataset import Factor, FactorImages
 from unweave.data._options import DataOptions
 from unweave.data._original import grid_size, takes_no_file
 from unweave.data._pixels import FunctionPixels
 from unweave.data._progress import with_progress
+from unweave.files.cache import cache_folder, cached_array
 
 SIDE, PEOPLE = 64, 24
 TURNS, NODS = np.linspace(-40, 40, 9), np.linspace(-20, 20, 3)

@@ -10,11 +10,11 @@ from pathlib import Path
 import numpy as np
 from numpy.random import Generator
 
-from unweave.data._cache import cache_folder, cached_array
 from unweave.data._dataset import Factor, FactorImages
 from unweave.data._options import DataOptions
 from unweave.data._original import grid_size, takes_no_file
 from unweave.data._pixels import FunctionPixels
+from unweave.files.cache import cache_folder, cached_array
 
 SIDE, MARGIN = 32, 4
 WHOLE = SIDE + 2 * MARGIN  # side of a drawing that can be moved

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
-from unweave.data._array_files import ArrayArchive
 from unweave.data._dataset import Factor, FactorImages
 from unweave.data._options import DataOptions
 from unweave.data._original import grid_size, required_path
 from unweave.data._pixels import BytePixels
 from unweave.errors import DataError
+from unweave.files.arrays import ArrayArchive
 
 SETTING = (
     Factor("size", 2, ("small", "large")),

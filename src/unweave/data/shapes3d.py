@@ -12,7 +12,6 @@ from pathlib import Path
 
 import numpy as np
 
-from unweave.data._array_files import ArrayArchive
 from unweave.data._dataset import FactorImages
 from unweave.data._hdf5_files import find_dataset, map_images, open_hdf5
 from unweave.data._options import DataOptions
@@ -20,6 +19,7 @@ from unweave.data._original import check_count, check_grid_order, grid_size, req
 from unweave.data._pixels import BytePixels
 from unweave.data._room import FACTORS, RENDERED, SIDE, SPLITS, rooms
 from unweave.errors import DataError
+from unweave.files.arrays import ArrayArchive
 
 
 def load(path: Path | None, options: DataOptions) -> FactorImages:

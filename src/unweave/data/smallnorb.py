@@ -22,15 +22,14 @@ import numpy as np
 from PIL import Image
 
 from unweave.data._archives import list_files
-from unweave.data._cache import cache_folder, cache_key, cached_array
 from unweave.data._dataset import Factor, FactorImages
 from unweave.data._image_files import fitted
 from unweave.data._options import DataOptions
 from unweave.data._original import check_count, find_file, grid_size, required_path
 from unweave.data._pixels import BytePixels
 from unweave.data._progress import with_progress
-from unweave.data._reason import reason
-from unweave.errors import DataError
+from unweave.errors import DataError, reason
+from unweave.files.cache import cache_folder, cache_key, cached_array
 
 FACTORS = (
     Factor(

@@ -5,19 +5,18 @@ against the bytes that are there, and what would unpack to more than `LIMIT` byt
 is refused before it is unpacked.
 """
 
-import math
-import zipfile
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
-from numpy.lib import format as npy
 from numpy.typing import NDArray
 
 from unweave.errors import ConfigError, DataError
+from unweave.files.arrays import ArrayArchive, map_array, text_of
 from unweave.files.csv_cells import read_csv_cells
+from unweave.tables import is_missing
 
 LIMIT = 8 << 30
 """Most bytes that a table may take in memory."""
@@ -33,6 +32,8 @@ class NamedTable:
     names: tuple[str, ...]
     classes: dict[str, tuple[str, ...]]
     """The words of columns that held words, in the order of their numbers."""
+    lines: tuple[int, ...] = ()
+    """Where each row stands in the file, if it is a text file."""
 
 
 def read_codes(path: str | Path, *, key: str | None = None, limit: int = LIMIT) -> NamedTable:
@@ -44,12 +45,38 @@ def read_codes(path: str | Path, *, key: str | None = None, limit: int = LIMIT) 
             f"{path}: codes must be numbers, but column {column!r} holds words such as "
             f"{table.classes[column][0]!r}. Leave the column out, or pass it as a factor."
         )
+    if Path(path).suffix.lower() not in (".npy", ".npz"):  # their NaN are numbers gone wrong
+        _refuse_missing(table, str(path), "Fill them in or leave the rows out.")
     return table
 
 
-def read_factors(path: str | Path, *, key: str | None = None, limit: int = LIMIT) -> NamedTable:
-    """Read a table of factors; words become class numbers, in alphabetical order."""
-    return _read(Path(path), key, limit)
+def read_factors(
+    path: str | Path, *, key: str | None = None, limit: int = LIMIT, missing: str = "refuse"
+) -> NamedTable:
+    """Read a table of factors; words become class numbers, in alphabetical order.
+
+    Missing values are refused, with their place, or become NaN (`missing="mask"`).
+    """
+    table = _read(Path(path), key, limit)
+    if missing == "refuse":
+        way_out = (
+            'Fill them in, leave the rows out, or say missing="mask" (--missing mask) to score '
+            "each factor on the rows that have it."
+        )
+        _refuse_missing(table, str(path), way_out)
+    return table
+
+
+def _refuse_missing(table: NamedTable, path: str, way_out: str) -> None:
+    absent = np.isnan(table.values) if table.values.dtype.kind == "f" else np.zeros(0, dtype=bool)
+    if not absent.any():
+        return
+    row, column = (int(place[0]) for place in np.nonzero(absent))
+    line = f"line {table.lines[row]}" if table.lines else f"row {row}"
+    raise DataError(
+        f"{path}, {line}: no value for {table.names[column]!r}; {int(absent.sum()):,} values are "
+        f"missing. {way_out}"
+    )
 
 
 def _read(path: Path, key: str | None, limit: int) -> NamedTable:
@@ -74,85 +101,28 @@ def _read(path: Path, key: str | None, limit: int) -> NamedTable:
 
 
 def _read_npy(path: Path, key: str | None, limit: int) -> NamedTable:
-    with path.open("rb") as file:
-        shape, dtype, size = _npy_header(file, str(path), limit)
-        there = path.stat().st_size - file.tell()
-        if there < size:
-            raise DataError(
-                f"{path}: the header promises {size} bytes of data, the file has {there}. "
-                "The file is damaged or was not written to its end."
-            )
-    return _named(np.load(path, allow_pickle=False).reshape(shape).astype(dtype, copy=False), path)
-
-
-def _npy_header(file: IO[bytes], name: str, limit: int) -> tuple[tuple[int, ...], Any, int]:
-    """Return shape, type and size in bytes, without reading the data."""
-    try:
-        version = npy.read_magic(file)
-        read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, _, dtype = read(file)
-    except (ValueError, EOFError) as error:
-        raise DataError(f"{name} is no npy array ({error}). Save it with numpy.save.") from error
-    if dtype.hasobject or dtype.kind not in "fiubU":
-        raise DataError(
-            f"{name} holds entries of type {dtype}; expected numbers or words. "
-            "Arrays of Python objects are not read, because that would run code from the file."
-        )
-    size = math.prod(shape) * dtype.itemsize
-    if size > limit or any(length < 0 for length in shape):
-        raise DataError(
-            f"{name} says it holds an array of shape {shape}, {size / 2**30:.1f} GiB; "
-            f"at most {limit / 2**30:.1f} GiB are read. Pass fewer rows."
-        )
-    return shape, dtype, size
+    return _named(np.array(map_array(path, limit)), path)
 
 
 def _read_npz(path: Path, key: str | None, limit: int) -> NamedTable:
-    try:
-        archive = zipfile.ZipFile(path)
-    except zipfile.BadZipFile as error:
-        raise DataError(f"{path} is no npz archive ({error}). Save it with numpy.savez.") from error
-    with archive:
-        members = {Path(info.filename).stem: info for info in archive.infolist()}
-        name = _choose_key(members, key, path)
-        info = members[name]
-        label = f"{path}:{name}"
-        if info.file_size > limit + (1 << 20):
-            raise DataError(
-                f"{label} unpacks to {info.file_size / 2**30:.1f} GiB; "
-                f"at most {limit / 2**30:.1f} GiB are read."
-            )
-        try:
-            with archive.open(info) as file:
-                size = _npy_header(file, label, limit)[2]
-                if size > info.file_size:
-                    raise DataError(
-                        f"{label}: the header promises {size} bytes of data, "
-                        f"the member has {info.file_size}. The file is damaged."
-                    )
-            with archive.open(info) as file:
-                array = npy.read_array(file, allow_pickle=False)
-        # zipfile raises NotImplementedError for a compression it does not know.
-        except (zipfile.BadZipFile, EOFError, ValueError, NotImplementedError) as error:
-            if isinstance(error, DataError):
-                raise
-            raise DataError(f"{label} is damaged ({error}).") from error
-    return _named(array, path)
+    archive = ArrayArchive(path)
+    return _named(archive.load(_choose_key(archive.names, key, path), limit), path)
 
 
-def _choose_key(members: dict[str, Any], key: str | None, path: Path) -> str:
+def _choose_key(members: Sequence[str], key: str | None, path: Path) -> str:
+    if not members:
+        raise DataError(f"{path} holds no array. Save it with numpy.savez.")
     if key is not None:
         if key not in members:
             raise DataError(f"{path} has no array {key!r}; it has {', '.join(members)}.")
         return key
     if len(members) == 1:
-        return next(iter(members))
+        return members[0]
     usual = [name for name in USUAL_KEYS if name in members]
     if len(usual) == 1:
         return usual[0]
     raise DataError(
-        f"{path} has several arrays: {', '.join(members)}. "
-        f"Say which one, e.g. key={next(iter(members), '')!r}."
+        f"{path} has several arrays: {', '.join(members)}. Say which one, e.g. key={members[0]!r}."
     )
 
 
@@ -163,17 +133,10 @@ def _read_csv(path: Path, key: str | None, limit: int) -> NamedTable:
     has_names = bool(first) and not any(_is_number(cell) for cell in first)
     names = first if has_names else [f"column_{index}" for index in range(len(first))]
     body = lines[1:] if has_names else lines
-    for line, row in body:
-        for cell, name in zip(row, names, strict=True):
-            if not cell:
-                raise DataError(
-                    f"{path}, line {line}: no value for {name!r}. Fill it in or leave the row out."
-                )
     if not body:
         raise DataError(f"{path} has no rows of data.")
-    return _join(
-        [np.array(column) for column in zip(*(row for _, row in body), strict=True)], names
-    )
+    columns = [np.array(column) for column in zip(*(row for _, row in body), strict=True)]
+    return replace(_join(columns, names), lines=tuple(line for line, _ in body))
 
 
 def _read_parquet(path: Path, key: str | None, limit: int) -> NamedTable:
@@ -197,12 +160,7 @@ def _read_parquet(path: Path, key: str | None, limit: int) -> NamedTable:
     except (pyarrow.ArrowException, OSError) as error:
         raise DataError(f"{path} is no readable parquet file ({error}).") from error
     columns = []
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if column.null_count:
-            raise DataError(
-                f"{path}: column {name!r} has {column.null_count} missing values. "
-                "Fill them in or leave the rows out."
-            )
+    for column in table.columns:
         columns.append(column.to_numpy())
     return _join(columns, table.column_names)
 
@@ -213,8 +171,8 @@ def _named(array: NDArray[Any], path: Path) -> NamedTable:
     if array.ndim != 2:
         raise DataError(f"{path}: expected a table (row, column); found shape {array.shape}.")
     names = [f"column_{index}" for index in range(array.shape[1])]
-    if array.dtype.kind == "U":
-        return _join(list(array.T), names)
+    if array.dtype.kind in "US":
+        return _join(list(text_of(array, str(path)).T), names)
     return NamedTable(array, tuple(names), {})
 
 
@@ -224,15 +182,20 @@ def _join(columns: list[NDArray[Any]], names: list[str]) -> NamedTable:
         if column.dtype.kind in "fiub":
             numbers.append(column)
             continue
-        words = column.astype(str)
+        absent = is_missing(column)
+        words = column[~absent].astype(str)
         try:
-            parsed = words.astype(np.float64)
-            whole = np.isfinite(parsed).all() and (parsed == np.round(parsed)).all()
-            numbers.append(parsed.astype(np.int64) if whole and _is_small(parsed) else parsed)
+            values: NDArray[Any] = words.astype(np.float64)
         except ValueError:
-            known, labels = np.unique(words, return_inverse=True)
+            known, values = np.unique(words, return_inverse=True)
             classes[name] = tuple(str(word) for word in known)
-            numbers.append(labels)
+        if absent.any():
+            parsed = np.full(len(column), np.nan)
+            parsed[~absent] = values
+            numbers.append(parsed)
+            continue
+        whole = np.isfinite(values).all() and (values == np.round(values)).all()
+        numbers.append(values.astype(np.int64) if whole and _is_small(values) else values)
     return NamedTable(np.stack(numbers, axis=1), tuple(names), classes)
 
 

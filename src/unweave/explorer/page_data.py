@@ -11,11 +11,13 @@ from unweave import catalog, views
 from unweave.data import image_from_bytes
 from unweave.errors import ConfigError, DataError, UnweaveError
 from unweave.explorer.open_runs import Library, OpenRun, weights_signature
+from unweave.files.json_files import read_json
 from unweave.methods import summary_of
 from unweave.metrics import protocol_words
 from unweave.runs.config import Train, named, to_json
-from unweave.runs.folder import RunFolder, read_json
+from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
+from unweave.settings.plain import differing, flat
 
 TAIL = 65_536  # bytes at the end of a record in which its last step stands
 STEPS = 9  # images in a line of traversals
@@ -366,26 +368,15 @@ def comparison(library: Library, names: list[str]) -> dict[str, Any]:
             f"compare 1 to {MOST_COMPARED} different runs (?run=NAME&run=NAME), found {len(names)}"
         )
     facts = [run_facts(library, name) for name in names]
-    flat = {fact["name"]: _flat(fact["settings"]) for fact in facts}
-    keys = sorted({key for settings in flat.values() for key in settings})
-    differing = {
-        key: {name: flat[name].get(key) for name in names}
-        for key in keys
-        if len({json.dumps(flat[name].get(key)) for name in names}) > 1
+    settings = {fact["name"]: flat(fact["settings"]) for fact in facts}
+    unlike = {
+        path: {name: settings[name].get(path) for name in names}
+        for path in sorted(differing(list(settings.values())))
     }
     scores = {fact["name"]: short_scores(fact["scores"]) for fact in facts}
     trained = [library.open(fact["name"]).run for fact in facts if fact["weights_version"]]
     seeds = views.compare(trained).to_json() if trained else None
-    return {"runs": facts, "settings": differing, "scores": scores, "comparison": seeds}
-
-
-def _flat(settings: Any, path: str = "") -> dict[str, Any]:
-    if not isinstance(settings, dict):
-        return {path: settings}
-    found: dict[str, Any] = {}
-    for key, value in settings.items():
-        found |= _flat(value, f"{path}.{key}" if path else key)
-    return found
+    return {"runs": facts, "settings": unlike, "scores": scores, "comparison": seeds}
 
 
 def starts(opened: OpenRun, count: int = STARTS) -> dict[str, Any]:

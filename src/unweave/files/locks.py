@@ -8,19 +8,29 @@ from unweave.errors import ConfigError
 
 
 @contextmanager
-def sole_owner(path: Path, refusal: str) -> Iterator[None]:
-    """Hold the lock at `path`, or raise `refusal` if another process holds it.
+def held(path: Path, *, waits: bool = False) -> Iterator[bool]:
+    """Hold the lock at `path`; yield False if another process holds it, unless this one waits.
 
-    The lock ends with the process, however it dies.
+    Windows has no such locks: there every process is told that it holds them.
     """
     try:
         import fcntl
-    except ImportError:  # Windows has no flock: two writers are not noticed there
-        yield
+    except ImportError:
+        yield True
         return
     with open(path, "w") as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
         except BlockingIOError:
-            raise ConfigError(refusal) from None
+            yield False
+        else:
+            yield True
+
+
+@contextmanager
+def sole_owner(path: Path, refusal: str) -> Iterator[None]:
+    """Hold the lock at `path`, or raise `refusal` if another process holds it."""
+    with held(path) as ours:
+        if not ours:
+            raise ConfigError(refusal)
         yield

@@ -8,15 +8,16 @@ from unweave import catalog, figures, views
 from unweave.errors import DataError, UnweaveError
 from unweave.evaluation.probes import leakage
 from unweave.figures.decoded import traversal_grid
+from unweave.files.json_files import read_json
 from unweave.methods import summary_of
 from unweave.metrics import protocol_words
 from unweave.pages import Html, data_url, figure, folded, join, section, table, tag
 from unweave.report.command import training_command
 from unweave.report.drawn import drawn
 from unweave.runs.config import to_json
-from unweave.runs.folder import read_json
 from unweave.runs.model import Model
 from unweave.runs.run import Run
+from unweave.settings.plain import flat
 from unweave.views import CodeSample
 
 MOST_LATENTS = 16  # lines of traversals; more are named, not drawn
@@ -310,22 +311,12 @@ def _data(run: Model, missing: str) -> Html:
 
 
 def _settings(run: Run) -> Html:
-    lines = [[path, _in_words(value)] for path, value in _flat(to_json(run.config))]
+    lines = [[path, _in_words(value)] for path, value in flat(to_json(run.config)).items()]
     return section("Settings", folded("Show all settings", table(["setting", "value"], lines)))
 
 
 def _in_words(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _flat(plain: Any, path: str = "") -> list[tuple[str, Any]]:
-    """Return settings by their path, such as method.beta."""
-    if not isinstance(plain, dict) or not plain:
-        return [(path, plain)]
-    found = []
-    for key, value in plain.items():
-        found += _flat(value, f"{path}.{key}" if path else key)
-    return found
 
 
 def _repeat(run: Run) -> Html:

@@ -30,6 +30,7 @@ from torch import Tensor
 from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError, DataError
 from unweave.files import tensor_files
+from unweave.files.json_files import read_json
 from unweave.files.writing import write_atomically
 from unweave.metrics import is_preliminary
 from unweave.networks import Networks
@@ -299,16 +300,6 @@ def checked_latent_name(name: Any) -> str:
             f"the name of a latent may have {LONGEST_NAME} characters, found {len(name.strip())}"
         )
     return name.strip()
-
-
-def read_json(path: Path) -> Any:
-    """Return the content of a JSON file, or say what is wrong with it."""
-    try:
-        return json.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise DataError(f"cannot read {path}: {error.strerror or error}") from error
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"{path} is not valid JSON: {error}") from error
 
 
 def versions() -> dict[str, str]:

@@ -9,7 +9,7 @@ import functools
 import math
 import types
 import typing
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any, Literal, TypeVar, Union
 
@@ -75,6 +75,29 @@ def changed_from_default(settings: Any) -> dict[str, Any]:
             changed_from_default(value) if same_kind else _plain_field(settings, field.name)
         )
     return changed
+
+
+def flat(
+    plain: Mapping[str, Any],
+    is_whole: Callable[[Mapping[str, Any]], bool] = lambda table: not table,
+) -> dict[str, Any]:
+    """Return nested tables as one table of paths, such as method.beta.
+
+    Tables that are whole, which empty ones are by default, stay what they are.
+    """
+    found: dict[str, Any] = {}
+    for key, value in plain.items():
+        if isinstance(value, Mapping) and not is_whole(value):
+            found |= {f"{key}.{path}": inner for path, inner in flat(value, is_whole).items()}
+        else:
+            found[str(key)] = value
+    return found
+
+
+def differing(tables: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the paths of flat tables whose values are not all the same; left out is None."""
+    paths = dict.fromkeys(path for table in tables for path in table)
+    return [p for p in paths if any(table.get(p) != tables[0].get(p) for table in tables)]
 
 
 def from_plain(kind: type[T], plain: Any, path: str) -> T:

@@ -5,8 +5,6 @@ noise come from generators seeded by the two. So a run that is killed and
 continued from its checkpoint ends with the same bits as one that was not.
 """
 
-import signal
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -23,6 +21,7 @@ from unweave.errors import ConfigError, DataError, Stopped
 from unweave.files.locks import sole_owner
 from unweave.methods import Method, Move
 from unweave.networks import Networks, architecture_for
+from unweave.process import asked_to_stop
 from unweave.runs import silencing
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
@@ -120,6 +119,7 @@ def resume(
     """Continue a run from its newest checkpoint, to its own number of steps or to another."""
     run_folder = RunFolder(folder)
     config, summary = run_folder.read_config()
+    data = data.arranged_by(config.data_options)
     if data.image_shape != summary.image_shape:
         raise ConfigError(
             f"{folder} was trained on images of shape {summary.image_shape}, "
@@ -240,7 +240,7 @@ class _Session:
         for watcher in self.watchers:
             watcher.started(self.run, begin)
         self.game.nets.train()
-        with torch.random.fork_rng(devices=_cuda(self.device)), _stop_between_steps() as stop:
+        with torch.random.fork_rng(devices=_cuda(self.device)), asked_to_stop() as stop:
             for step in range(begin, self.config.steps):
                 self.make_step(step)
                 if stop.is_set() and self.run.step < self.config.steps:
@@ -357,24 +357,3 @@ def _told_how_to_go_on(folder: RunFolder) -> Iterator[None]:
 
 def _way_back(folder: RunFolder) -> str:
     return f"unweave resume {folder.path}"
-
-
-@contextmanager
-def _stop_between_steps() -> Iterator[threading.Event]:
-    """Turn the first Ctrl-C into a wish to stop after the step; a second one stops at once."""
-    stop = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-
-    def on_signal(number: int, frame: Any) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-
-    before = {s: signal.signal(s, on_signal) for s in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

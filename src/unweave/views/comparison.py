@@ -4,7 +4,6 @@ import dataclasses
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from unweave.errors import UnweaveError
 from unweave.metrics import gaussian_total_correlation, protocol_words
 from unweave.runs.config import to_json
 from unweave.runs.run import Run
+from unweave.settings.plain import differing, flat
 from unweave.views.code_sample import sample_codes
 from unweave.views.view import View
 
@@ -102,14 +102,14 @@ def compare(runs: Sequence[Run]) -> Comparison:
 
 def group_names(runs: Sequence[Run]) -> list[str]:
     """Name the setting of each run: the method, and whatever tells it from its namesakes."""
-    plain = [_flat(to_json(dataclasses.replace(run.config, seed=0))) for run in runs]
+    plain = [flat(to_json(dataclasses.replace(run.config, seed=0))) for run in runs]
     methods = [catalog.name_of(run.config.method) for run in runs]
     names = []
     for settings, method in zip(plain, methods, strict=True):
         namesakes = [p for p, m in zip(plain, methods, strict=True) if m == method]
-        keys = dict.fromkeys(key for other in namesakes for key in other)
-        differing = [k for k in keys if len({str(p.get(k)) for p in namesakes}) > 1]
-        told = [f"{k.removeprefix('method.')} {settings.get(k)}" for k in differing]
+        told = [
+            f"{path.removeprefix('method.')} {settings.get(path)}" for path in differing(namesakes)
+        ]
         names.append(", ".join([method, *told]))
     return names
 
@@ -181,13 +181,3 @@ def _notes(rows: Sequence[RunRow]) -> list[str]:
         if count > 1:
             notes.append(f"{count} runs are called {name}")
     return notes
-
-
-def _flat(plain: Any, prefix: str = "") -> dict[str, Any]:
-    """Return nested settings by their path, such as method.beta."""
-    if not isinstance(plain, dict):
-        return {prefix: plain}
-    found: dict[str, Any] = {}
-    for key, value in plain.items():
-        found |= _flat(value, f"{prefix}.{key}" if prefix else key)
-    return found

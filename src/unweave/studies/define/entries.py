@@ -8,7 +8,7 @@ from unweave import catalog
 from unweave.errors import ConfigError
 from unweave.methods import Method
 from unweave.runs.config import named
-from unweave.settings.plain import from_plain
+from unweave.settings.plain import flat, from_plain
 
 
 class StudyErrors(ConfigError):
@@ -143,26 +143,16 @@ def read_budget(value: Any) -> Budget:
     return value if isinstance(value, Budget) else from_plain(Budget, value, "budget")
 
 
-def flatten(value: Any, path: str) -> dict[str, Any]:
-    """Turn nested tables into one table of dotted paths."""
+def read_settings(value: Any, path: str = "settings") -> dict[str, Any]:
+    """Read a table of settings, nested or by paths, as one by paths."""
     if not isinstance(value, Mapping):
         raise ConfigError(f"{path}: expected a table of settings, found {value!r}")
-    flat: dict[str, Any] = {}
-    for key, entry in value.items():
-        if isinstance(entry, Mapping):
-            flat |= {f"{key}.{inner}": v for inner, v in flatten(entry, f"{path}.{key}").items()}
-        else:
-            flat[str(key)] = entry
-    return flat
-
-
-def read_settings(value: Any, path: str = "settings") -> dict[str, Any]:
-    return flatten(value, path)
+    return flat(value)
 
 
 def read_grid(value: Any, path: str = "grid") -> dict[str, tuple[Any, ...]]:
     grid = {}
-    for key, values in flatten(value, path).items():
+    for key, values in read_settings(value, path).items():
         if not isinstance(values, (list, tuple)) or not values:
             raise ConfigError(f"{path}.{key}: expected a list of values, found {values!r}")
         grid[key] = tuple(values)
@@ -172,7 +162,7 @@ def read_grid(value: Any, path: str = "grid") -> dict[str, tuple[Any, ...]]:
 def read_points(value: Any, path: str = "list") -> tuple[dict[str, Any], ...]:
     if not isinstance(value, (list, tuple)):
         raise ConfigError(f"{path}: expected a list of tables, found {value!r}")
-    return tuple(flatten(point, f"{path}[{index}]") for index, point in enumerate(value))
+    return tuple(read_settings(point, f"{path}[{index}]") for index, point in enumerate(value))
 
 
 def read_random(value: Any, path: str = "random") -> RandomSample | None:
@@ -184,7 +174,7 @@ def read_random(value: Any, path: str = "random") -> RandomSample | None:
     if not isinstance(inner, Mapping):
         raise ConfigError(f"{path}.settings: expected a table, found {inner!r}")
     ranges = {}
-    for key, entry in _ranges(inner).items():
+    for key, entry in flat(inner, _is_range).items():
         if not isinstance(entry, Mapping):
             raise ConfigError(
                 f"{path}.settings.{key}: expected low and high, or choices, found {entry!r}"
@@ -210,16 +200,8 @@ def read_random(value: Any, path: str = "random") -> RandomSample | None:
         raise ConfigError(f"{path}: {error}") from None
 
 
-def _ranges(value: Mapping[str, Any]) -> dict[str, Any]:
-    """Flatten nested tables down to those that are ranges."""
-    flat: dict[str, Any] = {}
-    for key, entry in value.items():
-        is_range = isinstance(entry, Mapping) and {"low", "high", "choices"} & set(entry)
-        if isinstance(entry, Mapping) and not is_range:
-            flat |= {f"{key}.{inner}": v for inner, v in _ranges(entry).items()}
-        else:
-            flat[str(key)] = entry
-    return flat
+def _is_range(table: Mapping[str, Any]) -> bool:
+    return bool({"low", "high", "choices"} & table.keys())
 
 
 def _range(simple: dict[str, Any], choices: Any, whole: bool, path: str) -> Range:
@@ -255,7 +237,7 @@ def _read_method(entry: Any, path: str) -> tuple[MethodPlan, bool]:
         plain = named(entry)
         default = named(type(entry)())
         # Tables whole: what is left out of one is read as its own default, not the method's.
-        changed = flatten({k: v for k, v in plain.items() if default[k] != v}, path)
+        changed = flat({k: v for k, v in plain.items() if default[k] != v})
         name = plain["name"]
         return MethodPlan(name=name, label=name, settings=changed), False
     if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
@@ -312,7 +294,7 @@ def read_published(value: Any) -> tuple[Published, ...]:
             continue
         if not isinstance(entry, Mapping):
             raise ConfigError(f"published[{index}]: expected a table, found {entry!r}")
-        settings = flatten(entry.get("settings", {}), f"published[{index}].settings")
+        settings = read_settings(entry.get("settings", {}), f"published[{index}].settings")
         plain = {k: v for k, v in entry.items() if k != "settings"}
         read = from_plain(_PlainPublished, plain, f"published[{index}]")
         found.append(Published(settings=settings, **vars(read)))

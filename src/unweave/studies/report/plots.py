@@ -18,6 +18,12 @@ def _drawing(width: float, height: float) -> tuple[Drawing, Axes]:
     return drawing, drawing.add_subplot()
 
 
+def _dots(axes: Axes, xs: Any, ys: Any, color: str, alpha: float, of: int) -> None:
+    """Draw some of the runs of a table with so many."""
+    many = of > MANY_DOTS
+    axes.plot(xs, ys, "o", color=color, alpha=alpha, markersize=4, mew=0, rasterized=many)
+
+
 def color_of(methods: Sequence[str]) -> dict[str, str]:
     """Give each method its colour, the same in every plot."""
     return {method: PALETTE[i % len(PALETTE)] for i, method in enumerate(dict.fromkeys(methods))}
@@ -37,8 +43,7 @@ def seed_distributions(table: StudyTable, metric: str) -> Drawing:
         values = values[np.isfinite(values)]
         color = colors[rows.rows[0]["method"]]
         shift = rng.uniform(-0.16, 0.16, size=len(values))
-        dots: dict[str, Any] = {"color": color, "alpha": 0.6, "markersize": 4, "mew": 0}
-        axes.plot(values, place + shift, "o", rasterized=len(table) > MANY_DOTS, **dots)
+        _dots(axes, values, place + shift, color, 0.6, len(table))
         middle = median_interval(values)
         axes.plot([middle.low, middle.high], [place, place], "-", color="black", lw=1.2)
         axes.plot([middle.value], [place], "|", color="black", markersize=13, mew=2)
@@ -70,8 +75,7 @@ def trade_off(table: StudyTable, setting: str, metric: str, against: str = "elbo
             here = [row for row in rows if row[setting] == value]
             xs, ys = [r[against] for r in here], [r[metric] for r in here]
             points.append((float(np.median(xs)), float(np.median(ys))))
-            dots: dict[str, Any] = {"color": color, "alpha": 0.35, "markersize": 4, "mew": 0}
-            axes.plot(xs, ys, "o", rasterized=len(table) > MANY_DOTS, **dots)
+            _dots(axes, xs, ys, color, 0.35, len(table))
             axes.annotate(
                 f"{value:g}", points[-1], textcoords="offset points", xytext=(6, 5), fontsize=8
             )

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from unweave.files.json_files import read_json
 from unweave.files.writing import write_atomically
 from unweave.studies.define.expansion import Plan
 from unweave.studies.report import plots, sections
@@ -42,11 +43,10 @@ def _selection(
     file = folder / "selection.json"
     done = sorted(run.run_id for run in plan.runs if ledger.is_done(run.run_id))
     key = {"runs": done, "most_models": most_models}
-    if file.is_file():
-        stored = json.loads(file.read_text(encoding="utf-8"))
-        if stored["key"] == key:
-            kept: dict[str, dict[str, float]] = stored["scores"]
-            return kept
+    stored = read_json(file) if file.is_file() else None
+    if stored is not None and stored["key"] == key:
+        kept: dict[str, dict[str, float]] = stored["scores"]
+        return kept
     scores = select(plan, ledger, most_models=most_models)
     write_atomically(file, json.dumps({"key": key, "scores": scores}) + "\n")
     return scores

@@ -12,6 +12,7 @@ from unweave.catalog.plugins import carried
 from unweave.devices import DeviceName
 from unweave.errors import ConfigError
 from unweave.files.writing import write_atomically
+from unweave.process import usable_cores
 from unweave.runs import config
 from unweave.runs.config import Machine
 from unweave.runs.plugins import among, used_by
@@ -157,13 +158,6 @@ def gpu_names(device: str) -> list[str]:
     import torch
 
     return [str(index) for index in range(torch.cuda.device_count())]
-
-
-def usable_cores() -> int:
-    """Return how many cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def _describe(plan: Plan, ledger: Ledger, source: Path | None) -> None:

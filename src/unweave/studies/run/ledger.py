@@ -15,8 +15,7 @@ import os
 import socket
 import time
 import traceback
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from hashlib import sha256
@@ -24,6 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from unweave.errors import DataError, UnweaveError
+from unweave.files.json_files import read_json
+from unweave.files.locks import held
 from unweave.files.writing import flush_folder, write_atomically
 
 
@@ -71,8 +72,7 @@ class Ledger:
 
     def result(self, run_id: str) -> dict[str, Any] | None:
         """Return what a run gave, or None if it is not finished."""
-        file = self.result_file(run_id)
-        return _read(file) if file.is_file() else None
+        return _read(self.result_file(run_id))
 
     def is_done(self, run_id: str) -> bool:
         return self.result_file(run_id).is_file()
@@ -93,29 +93,16 @@ class Ledger:
             unfinished.unlink(missing_ok=True)
         return True
 
-    @contextmanager
-    def claim(self, run_id: str) -> Iterator[bool]:
+    def claim(self, run_id: str) -> AbstractContextManager[bool]:
         """Hold the run, so that nobody else works on it; yields False if somebody does.
 
         The claim ends with the process, however it dies.
         """
-        try:
-            import fcntl
-        except ImportError:  # Windows has no flock: one driver at a time there
-            yield True
-            return
-        with open(self.desk / f"{run_id}.lock", "w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                yield False
-                return
-            yield True
+        return held(self.desk / f"{run_id}.lock")
 
     def failure(self, run_id: str) -> dict[str, Any] | None:
         """Return why a run failed, or None if it did not."""
-        file = self.desk / f"{run_id}.failed"
-        return _read(file) if file.is_file() else None
+        return _read(self.desk / f"{run_id}.failed")
 
     def write_failure(self, run_id: str, message: str, kind: str, details: str = "") -> None:
         content = {
@@ -157,11 +144,14 @@ class Ledger:
         (self.desk / f"{run_id}.alive").unlink(missing_ok=True)
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _read(file: Path) -> dict[str, Any] | None:
+    """Return what a file says, or None if it is not there."""
+    if not file.is_file():
+        return None
     try:
-        content: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise DataError(f"cannot read {file}: {error}. Remove it to do the run again.") from error
+        content: dict[str, Any] = read_json(file)
+    except DataError as error:
+        raise DataError(f"{error}. Remove it to do the run again.") from error
     return content
 
 

@@ -10,7 +10,6 @@ import os
 import signal
 import sys
 import tempfile
-import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,6 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import Stopped
+from unweave.process import asked_to_stop
 from unweave.studies.run.attempt import Outcome
 from unweave.studies.run.ledger import Ledger
 from unweave.studies.run.progress import Progress
@@ -95,7 +95,7 @@ class LocalRunner:
         waiting = deque((job, 0.0) for job in jobs)
         running: dict[Any, _Worker] = {}
         deaths: dict[str, int] = {}
-        with stop_on_signal() as stop:
+        with asked_to_stop() as stop:
             try:
                 while waiting or running:
                     self._fill(waiting, running, work, shared, ledger)
@@ -105,7 +105,7 @@ class LocalRunner:
                         worker.process.join()
                         self._ended(worker, waiting, deaths, ledger, progress)
                     self._end_silent(running, ledger)
-                    if stop():
+                    if stop.is_set():
                         raise Stopped(
                             "stopped; every run has been saved. The same command goes on."
                         )
@@ -250,24 +250,3 @@ def _one_thread() -> Iterator[None]:
                 del os.environ[name]
             else:
                 os.environ[name] = value
-
-
-@contextmanager
-def stop_on_signal() -> Iterator[Callable[[], bool]]:
-    """Turn SIGTERM and the first Ctrl-C into a wish to stop."""
-    asked = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield asked.is_set
-        return
-
-    def on_signal(number: int, frame: Any) -> None:
-        if asked.is_set():
-            raise KeyboardInterrupt
-        asked.set()
-
-    before = {s: signal.signal(s, on_signal) for s in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield asked.is_set
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

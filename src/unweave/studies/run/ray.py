@@ -17,9 +17,10 @@ from typing import Any
 
 from unweave.data import FactorImages, put_together, take_apart
 from unweave.errors import ConfigError, Stopped
+from unweave.process import asked_to_stop
 from unweave.studies.run.attempt import Outcome
 from unweave.studies.run.ledger import Ledger
-from unweave.studies.run.local import LOOK_AGAIN, Work, stop_on_signal
+from unweave.studies.run.local import LOOK_AGAIN, Work
 from unweave.studies.run.progress import Progress
 
 
@@ -78,7 +79,7 @@ class RayRunner:
         heard: dict[str, tuple[object, float]] = {}
         deaths: dict[str, int] = {}
         look_next = 0.0
-        with stop_on_signal() as stop:
+        with asked_to_stop() as stop:
             while waiting or running:
                 # Twice the places keeps every node busy without a queue of thousands.
                 for _ in range(max(2 * self._places(ray), 1) - len(running)):
@@ -100,7 +101,7 @@ class RayRunner:
                     job = running.pop(ref)
                     outcome = self._outcome(ray, ref)
                     self._ended(job, outcome, waiting, deaths, ledger, progress)
-                if stop():
+                if stop.is_set():
                     for ref in running:
                         ray.cancel(ref)
                     ray.wait(list(running), num_returns=len(running), timeout=30)

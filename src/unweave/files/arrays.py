@@ -19,9 +19,8 @@ from typing import IO
 
 import numpy as np
 
-from unweave.data._cache import cache_folder, cache_key, cached_array
-from unweave.data._reason import reason
-from unweave.errors import DataError
+from unweave.errors import DataError, reason
+from unweave.files.cache import cache_folder, cache_key, cached_array
 
 MAGIC = b"\x93NUMPY"
 LARGEST_HEADER = 64_000
@@ -93,17 +92,35 @@ def _plain_dtype(description: object, where: str) -> np.dtype:
         raise DataError(f"{where} has values of an unknown type {description!r}"[:300]) from error
     if dtype is None or dtype.kind not in "biufUS" or dtype.itemsize == 0:
         raise DataError(
-            f"{where} holds values of type {description!r}, not plain numbers or strings; "
-            f"save it again as an array of one number type"[:300]
+            f"{where} holds values of type {description!r}, not plain numbers or strings. "
+            f"Objects are not read, because that would run code from the file; save it again as "
+            f"an array of one number type"[:400]
         )
     return dtype
 
 
-def map_array(path: Path) -> np.ndarray:
-    """Map an .npy file for reading."""
+def text_of(array: np.ndarray, where: str) -> np.ndarray:
+    """Return an array of strings; bytes are read as UTF-8."""
+    try:
+        return np.char.decode(array) if array.dtype.kind == "S" else np.array(array.tolist())
+    except ValueError as error:  # bytes that are no text, or characters that do not exist
+        raise DataError(f"{where} holds damaged text: {reason(error)}") from error
+
+
+def _refuse_larger(header: Header, limit: int | None, where: str) -> None:
+    if limit is not None and header.nbytes > limit:
+        raise DataError(
+            f"{where} claims to hold {header}, {header.nbytes / 2**30:.1f} GiB; at most "
+            f"{limit / 2**30:.1f} GiB are read. Pass fewer rows"
+        )
+
+
+def map_array(path: Path, limit: int | None = None) -> np.ndarray:
+    """Map an .npy file for reading, unless it holds more bytes than the limit."""
     try:
         with open(path, "rb") as file:
             header = read_header(file, str(path))
+        _refuse_larger(header, limit, str(path))
         available = path.stat().st_size - header.start
     except OSError as error:
         raise DataError(f"cannot read {path}: {error.strerror or error}") from error
@@ -147,8 +164,8 @@ class ArrayArchive:
         return True
 
     @contextmanager
-    def opened(self, name: str) -> Iterator[tuple[Header, IO[bytes]]]:
-        """Open an array as its header and the stream of its values."""
+    def opened(self, name: str, limit: int | None = None) -> Iterator[tuple[Header, IO[bytes]]]:
+        """Open an array as its header and the stream of its values, of at most `limit` bytes."""
         if name not in self._members:
             raise DataError(
                 f"{self.path} has no array {name!r}; it holds {', '.join(self.names) or 'none'}"
@@ -164,6 +181,7 @@ class ArrayArchive:
             raise DataError(f"{where} is damaged: it claims more bytes than the file has")
         with self._errors(), zipfile.ZipFile(self.path) as archive, archive.open(info) as file:
             header = read_header(file, where)
+            _refuse_larger(header, limit, where)
             if header.start + header.nbytes != info.file_size:
                 raise DataError(
                     f"{where} is damaged: its header claims {header} ({header.nbytes:,} bytes), "
@@ -215,9 +233,9 @@ class ArrayArchive:
         array = cached_array(path, shape, header.dtype, fill)
         return array.T if header.fortran_order else array
 
-    def load(self, name: str) -> np.ndarray:
-        """Read a small array whole."""
-        with self.opened(name) as (header, file):
+    def load(self, name: str, limit: int | None = None) -> np.ndarray:
+        """Read an array whole, unless it holds more bytes than the limit."""
+        with self.opened(name, limit) as (header, file):
             values = _read_exactly(file, header.nbytes, str(self.path))
             array = np.frombuffer(values, header.dtype)
             if header.fortran_order:
@@ -243,7 +261,7 @@ class ArrayArchive:
         except DAMAGE as error:
             if isinstance(error, DataError):
                 raise
-            raise DataError(f"{self.path} is not a readable .npz file: {reason(error)}") from error
+            raise DataError(f"{self.path} is damaged or no .npz file: {reason(error)}") from error
 
 
 def _read_exactly(file: IO[bytes], count: int, where: str) -> bytes:

@@ -10,14 +10,14 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from unweave.errors import DataError
+from unweave.files.locks import held
 
 
 def cache_folder() -> Path:
@@ -43,19 +43,6 @@ def cache_key(files: Iterable[Path], *settings: object) -> str:
         line = f"{os.path.abspath(file)}\0{about.st_size}\0{about.st_mtime_ns}\n"
         digest.update(line.encode(errors="surrogateescape"))
     return digest.hexdigest()[:20]
-
-
-@contextmanager
-def locked(path: Path) -> Iterator[None]:
-    """Hold the lock of a file while it is made. Ends with the process, however it dies."""
-    try:
-        import fcntl
-    except ImportError:  # Windows: no flock; the rename alone keeps the file whole
-        yield
-        return
-    with open(path.with_name(path.name + ".lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
 
 
 def new_array(path: Path, shape: tuple[int, ...], dtype: np.dtype) -> np.memmap:
@@ -137,7 +124,7 @@ def _made_once(
         return result
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with locked(path):
+        with held(path.with_name(path.name + ".lock"), waits=True):
             if (result := ready()) is not None:
                 return result  # another process made it while we waited
             for leftover in path.parent.glob(f"{path.name}.*.unfinished"):
