@@ -70,7 +70,7 @@ def train(
         silence=silence,
     )
     if isinstance(data, FactorImages):
-        opened = data.arranged(data_options.split, data_options.correlate)
+        opened = data.arranged_by(data_options)
     else:
         opened = load_data(data, data_options)
     return train_config(config, opened, out, machine, evaluate=evaluate, progress=progress)
