@@ -184,6 +184,7 @@ def evaluate_part(
     preset: str = "full",
     protocol: str | Mapping[str, str] | None = None,
     seeds: int = 1,
+    nulls: int = 0,
 ) -> "Scores":
     """Score a run on a part of its data, kept in its folder by the name of the part.
 
@@ -207,6 +208,7 @@ def evaluate_part(
         preset=preset,
         protocol=protocol,
         seeds=seeds,
+        nulls=nulls,
     )
     for name, value in encoded.terms.items():
         unit = f"nats, mean over {len(encoded.codes):,} images"

@@ -243,7 +243,7 @@ def test_the_command_draws_what_is_named(run, tmp_path, capsys):
     words = ["figures", str(run.path), "--only", "traversals,curves,swaps", "--format", "svg"]
     assert main([*words, "--ranges", "prior", "--row", "3", "--out", str(tmp_path)]) == 0
     assert sorted(path.name for path in tmp_path.iterdir()) == ["curves.svg", "traversals.svg"]
-    assert "no swaps: run does not tell content from style" in capsys.readouterr().out
+    assert "no swaps: factor_vae does not tell content from style" in capsys.readouterr().out
     assert "quantiles of the prior" in (tmp_path / "traversals.svg").read_text(encoding="utf-8")
 
 

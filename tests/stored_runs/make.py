@@ -13,6 +13,7 @@ import numpy as np
 
 from unweave.data import load_data
 from unweave.methods import method_named
+from unweave.networks.conv_any import ConvAny
 from unweave.networks.mlp64 import MLP64
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import FORMAT
@@ -35,6 +36,7 @@ METHODS = {
     "ground_truth": {},
 }
 """One player and several, labels, a generator, one method around another, rows as codes."""
+NETWORKS = {"info_gan": ConvAny(channels=(2, 2), hidden=4)}
 
 
 def main() -> None:
@@ -42,7 +44,7 @@ def main() -> None:
     for name, settings in METHODS.items():
         config = Train(
             method=method_named(name)(**settings),
-            architecture=MLP64(hidden=2),
+            architecture=NETWORKS.get(name, MLP64(hidden=2)),
             data="toy_xys",
             steps=6,
             batch_size=8,

@@ -261,8 +261,11 @@ def test_a_method_with_a_class_or_cluster_and_a_style_swaps_them(method, toy):
     config = Train(method=method, data="toy_xys", steps=1)
     run = Run(config, toy.summary, loop.make_networks(config, toy), step=0, data=toy)
     images = toy.images([0, 500])
-    np.testing.assert_allclose(run.swap(images, images), run.reconstruct(images), atol=1e-6)
-    content, style = run.encode(images[:1]), run.encode(images[1:])
+    codes = run.encode(images)
+    if isinstance(method, AAEClustering):  # whose decoder has never seen a blend of clusters
+        codes[:, :4] = np.eye(4)[codes[:, :4].argmax(1)]
+    np.testing.assert_allclose(run.swap(images, images), run.decode(codes), atol=1e-6)
+    content, style = codes[:1], codes[1:]
     mixed = np.concatenate([content[:, :4], style[:, 4:]], axis=1)
     np.testing.assert_allclose(run.swap(images[:1], images[1:]), run.decode(mixed), atol=1e-6)
     view = views.swap_grid(run, content_images=images[:1], style_images=images)
