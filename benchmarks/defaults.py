@@ -33,12 +33,12 @@ from unweave.files.writing import write_atomically
 from unweave.methods import Method, method_named
 from unweave.metrics import dci, mig
 from unweave.networks.quick64 import Quick64
-from unweave.probability.gaussian import ACTIVE
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
 from unweave.settings.schedules import Schedule
 from unweave.training import loop
+from unweave.training.diagnostics import diagnose
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "results" / "defaults.md"
@@ -84,13 +84,8 @@ def figures_of(run: Run, data: FactorImages) -> dict[str, float]:
         return figures
     terms = run.terms(images)
     figures |= {name: terms[name] for name in ("reconstruction", "kl") if name in terms}
-    posterior = run.posterior(images[:1000])
-    if posterior is None:
-        figures["dimensions in use"] = float((codes.std(0) > STILL).sum())
-    else:
-        mean, logvar = posterior
-        kl = 0.5 * (mean**2 + np.exp(logvar) - 1 - logvar).mean(0)
-        figures["dimensions in use"] = float((kl > ACTIVE).sum())
+    active = diagnose(run, images[:1000]).get("active_dimensions")
+    figures["dimensions in use"] = float((codes.std(0) > STILL).sum() if active is None else active)
     if run.code.decodes:
         variance = np.square(images - images.mean(0)).sum()
         figures["error"] = float(np.square(run.reconstruct(images) - images).sum() / variance)
@@ -158,7 +153,7 @@ def page(options: argparse.Namespace) -> tuple[str, list[str]]:
     """Return the page, and the methods that there are complaints of."""
     columns = ("reconstruction", "kl", "error", "dimensions in use", "mig", "dci")
     lines, bad, total, missing = [], [], 0.0, []
-    for name in catalog.names("unweave.methods"):
+    for name in catalog.own_names("unweave.methods"):
         result, minutes = kept_of(name, options)
         total += minutes
         if result is None:
@@ -213,7 +208,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--steps", type=int, default=Train.steps)
     parser.add_argument("--workers", type=int, default=2, help="processes of one thread each")
-    parser.add_argument("--methods", nargs="+", default=catalog.names("unweave.methods"))
+    parser.add_argument("--methods", nargs="+", default=catalog.own_names("unweave.methods"))
     parser.add_argument("--folder", type=Path, default=ROOT / "build" / "defaults")
     parser.add_argument("--report", action="store_true", help="only write the page")
     parser.add_argument("--train", help="train this method alone, in this process")

@@ -1,4 +1,4 @@
-"""Draw the pictures of docs/figures.md from the run of `make demo`."""
+"""Draw the pictures of docs/figures.md from a run of `unweave demo`."""
 
 import sys
 from pathlib import Path

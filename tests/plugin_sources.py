@@ -38,7 +38,7 @@ class ScaledVAE(GaussianVAE):
 METRIC = '''
 """Row count: how many rows there are; a metric of a stranger, in no arXiv paper."""
 
-from unweave.metrics import CODES, Score, choose_protocol, read_tables
+from unweave.metrics import CODES, Score, choose_protocol, how_made, read_tables
 
 PROTOCOLS = {"plain": "counted"}
 NEEDS = CODES
@@ -48,8 +48,8 @@ RANGE = "1 to infinity"
 
 def row_count(codes, factors, *, seed=0, protocol="plain"):
     choose_protocol(protocol, PROTOCOLS, "row_count")
-    table, _ = read_tables(codes, factors, metric="row_count")
-    return Score("row_count", len(table), protocol)
+    table, known = read_tables(codes, factors, metric="row_count")
+    return Score("row_count", len(table), protocol, made=how_made(table, known, seed=seed))
 '''
 
 DATA = '''

@@ -70,7 +70,7 @@ def test_the_run_fits_the_time_and_the_threshold(toy, monkeypatch):
     config = choice.config
     assert config.steps == pytest.approx(0.9 * 60 / 0.01, rel=0.05)
     assert config.method.kl_weight.at(0) == 80
-    assert config.method.kl_weight.at(config.steps // 2) == 1
+    assert config.method.kl_weight.at(2 * config.steps // 3) == 1
     assert config.method.optimizer.rate_at(config.steps) == pytest.approx(0, abs=1e-9)
     assert (config.seed, config.data) == (3, "toy_xys")
     said = "\n".join(choice.reasons)

@@ -23,7 +23,7 @@ from unweave.runs.config import Machine, Train
 from unweave.runs.run import Run
 from unweave.runs.silencing import NATS
 from unweave.settings.optimizers import Adam
-from unweave.settings.schedules import Schedule, constant
+from unweave.settings.schedules import constant
 from unweave.training import loop
 from unweave.training.game import Game
 
@@ -78,8 +78,8 @@ def choose(
     found = threshold(data, architecture, seed, devices.choose_device(machine.device))
     left = 60 * minutes - (time.monotonic() - began)
     steps = max(int(TRAINING * left / found.step_seconds), FEWEST_STEPS)
-    fall = Schedule(found.weight, 1.0, max(steps // 2, 1), curve="geometric")
-    method = CooledTCVAE(latent_dim=LATENTS, kl_weight=fall, optimizer=adam(steps)).over(steps)
+    method = CooledTCVAE(latent_dim=LATENTS, likelihood="bernoulli", optimizer=adam(steps))
+    method = method.over(steps, found.weight)
     config = Train(
         method=method,
         data=source or data.name,
@@ -194,6 +194,7 @@ def _switches_on(
     """Return whether a latent is on after a short training with this KL weight."""
     method = CooledTCVAE(
         latent_dim=LATENTS,
+        likelihood="bernoulli",
         kl_weight=constant(weight),
         stagger=constant(0.7),
         optimizer=Adam(RATE, warmup_steps=min(100, steps)),

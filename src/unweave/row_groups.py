@@ -21,10 +21,15 @@ class RowGroups:
 
     @classmethod
     def of(cls, group_of_row: Rows, groups: int = 0) -> "RowGroups":
-        """Sort rows by the numbers of their groups, of which there are at least so many."""
-        counts = np.bincount(group_of_row, minlength=groups)
+        """Sort rows by the numbers of their groups, of which there are at least so many.
+
+        Rows with a negative number belong to none.
+        """
+        known = group_of_row >= 0
+        order = np.argsort(group_of_row, kind="stable")[len(known) - int(known.sum()) :]
+        counts = np.bincount(group_of_row[known], minlength=groups)
         starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
-        return cls(np.argsort(group_of_row, kind="stable"), starts, counts)
+        return cls(order, starts, counts)
 
     def __len__(self) -> int:
         return len(self.starts)

@@ -6,20 +6,33 @@ frames. `code_table` returns finite floats; `factor_table` returns a
 
 A factor is continuous when it is declared so, or when it is a column of floats
 with values that are not integers and more than `MOST_CLASSES` distinct values.
-Continuous factors get labels by cutting their range into bins of equal width.
+Continuous factors get labels by cutting their range into bins of equal width. Integers with
+more than `MOST_CLASSES` values are classes too, but the table notes that they may be amounts.
+
+NaN, None, NaT and the words of `MISSING_WORDS` are missing values, in every kind of column.
+They are refused, or, with `missing="mask"`, marked by the label -1: a metric then looks, for
+each factor, at the rows that have one.
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.errors import DataError
+from unweave.errors import ConfigError, DataError
 
 MOST_CLASSES = 64
 """A column of floats with more distinct values than this is a continuous factor."""
+
+MISSING_WORDS = frozenset(
+    ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "NaT", "<NA>")
+)
+"""What a file writes for a value that is not there; "none" may well be the name of a class."""
+
+UNKNOWN = -1
+"""The label of a value that is missing."""
 
 LARGEST = 1e30
 """Fourth powers of larger numbers, which some fits need, would leave the range of floats."""
@@ -35,7 +48,7 @@ class FactorTable:
     """Numbers, (row, factor); the labels themselves when a factor is not numeric."""
 
     labels: NDArray[np.int64]
-    """Class indices 0…size-1, (row, factor); bins of continuous factors."""
+    """Class indices 0…size-1, (row, factor); bins of continuous factors; -1 where missing."""
 
     sizes: tuple[int, ...]
     """How many classes each factor has."""
@@ -45,19 +58,43 @@ class FactorTable:
     left_out: tuple[str, ...]
     """Names of factors that have a single value, hence no information."""
 
+    notes: tuple[str, ...] = ()
+    """What a reader of a score of these factors must know: counts of missing values, amounts
+    that may have been taken for classes."""
+
     def __len__(self) -> int:
         return len(self.labels)
 
+    @property
+    def has_missing(self) -> bool:
+        """Say whether any value is missing."""
+        return bool((self.labels == UNKNOWN).any())
+
+    def known_rows(self, factor: int, rows: NDArray[np.int64] | None = None) -> NDArray[np.int64]:
+        """Return the rows, all or of those given, that have a value of the factor."""
+        if rows is None:
+            rows = np.arange(len(self.labels))
+        return rows[self.labels[rows, factor] != UNKNOWN]
+
+    def complete_rows(self) -> NDArray[np.int64]:
+        """Return the rows that have a value of every factor."""
+        return np.flatnonzero((self.labels != UNKNOWN).all(axis=1))
+
+    def only(self, factor: int) -> "FactorTable":
+        """Take one factor, and of its rows those that have a value."""
+        rows = self.known_rows(factor)
+        return FactorTable(
+            self.values[rows, factor, None],
+            self.labels[rows, factor, None],
+            self.sizes[factor : factor + 1],
+            self.names[factor : factor + 1],
+            self.continuous[factor : factor + 1],
+            (),
+        )
+
     def rows(self, rows: NDArray[np.int64]) -> "FactorTable":
         """Take some rows; sizes and names stay those of the whole table."""
-        return FactorTable(
-            self.values[rows],
-            self.labels[rows],
-            self.sizes,
-            self.names,
-            self.continuous,
-            self.left_out,
-        )
+        return replace(self, values=self.values[rows], labels=self.labels[rows])
 
 
 def to_numpy(table: Any) -> NDArray[Any]:
@@ -102,8 +139,14 @@ def factor_table(
     continuous: Continuous = None,
     bins: int = 20,
     names: Sequence[str] | None = None,
+    missing: str = "refuse",
 ) -> FactorTable:
-    """Label the classes of each factor; see the module for when a factor is continuous."""
+    """Label the classes of each factor; see the module for when a factor is continuous.
+
+    `missing` is "refuse", or "mask" to mark missing values factor by factor.
+    """
+    if missing not in ("refuse", "mask"):
+        raise ConfigError(f'missing values are to "refuse" or to "mask"; found {missing!r}.')
     if bins < 2:
         raise DataError(f"bins must be at least 2; found {bins}.")
     columns = _columns(factors)
@@ -115,9 +158,20 @@ def factor_table(
         raise DataError(f"{len(names)} factor names for {len(columns)} factors.")
     declared = _declared(continuous, names)
     values, labels, sizes, kept, is_continuous, left_out = [], [], [], [], [], []
+    notes: list[str] = []
     for column, name, choice in zip(columns, names, declared, strict=True):
-        numbers, classes, real = _label(column, name, choice, bins)
-        if classes.max() == 0:
+        absent = is_missing(column)
+        if absent.any() and missing == "refuse":
+            raise DataError(
+                f"values of factor {name!r} must be finite and known; {int(absent.sum())} of "
+                f"{len(column)} are missing, the first ({column[absent.argmax()]!s}) in row "
+                f'{int(absent.argmax())}. Leave such rows out, or pass missing="mask" to score '
+                "each factor on the rows that have it."
+            )
+        numbers, classes, real = _label_known(column, absent, str(name), choice, bins)
+        if absent.any():
+            notes.append(f"{name} is known in {int((~absent).sum()):,} of {len(column):,} rows")
+        if classes.max() <= 0:
             left_out.append(str(name))
             continue
         values.append(numbers)
@@ -125,6 +179,11 @@ def factor_table(
         sizes.append(int(classes.max()) + 1)
         kept.append(str(name))
         is_continuous.append(real)
+        if choice is None and not real and sizes[-1] > MOST_CLASSES and _are_numbers(column):
+            notes.append(
+                f"{name} is {sizes[-1]} whole numbers, taken as classes; if they are amounts, "
+                f"declare it: continuous=[{str(name)!r}]"
+            )
     if not kept:
         raise DataError("every factor has a single value, so no code can tell anything about them.")
     return FactorTable(
@@ -134,7 +193,47 @@ def factor_table(
         tuple(kept),
         tuple(is_continuous),
         tuple(left_out),
+        tuple(notes),
     )
+
+
+def is_missing(column: NDArray[Any]) -> NDArray[np.bool_]:
+    """Mark the entries of a column that are no value: NaN, None, NaT, and the usual words."""
+    if column.dtype.kind == "f":
+        return np.isnan(column)
+    if column.dtype.kind in "mM":
+        return np.isnat(column)
+    if column.dtype.kind in "OUS":
+        words = [
+            entry.decode(errors="replace") if isinstance(entry, bytes) else str(entry)
+            for entry in column
+        ]
+        return np.array([word.strip() in MISSING_WORDS for word in words], dtype=bool)
+    return np.zeros(len(column), dtype=bool)
+
+
+def _are_numbers(column: NDArray[Any]) -> bool:
+    return column.dtype.kind in "iuf" or (
+        column.dtype.kind == "O" and isinstance(column[0], int | float | np.number)
+    )
+
+
+def _label_known(
+    column: NDArray[Any],
+    absent: NDArray[np.bool_],
+    name: str,
+    continuous: bool | None,
+    bins: int,
+) -> tuple[NDArray[np.float64], NDArray[np.int64], bool]:
+    """Label the values that are there; the others get NaN and the label of the unknown."""
+    if not absent.any():
+        return _label(column, name, continuous, bins)
+    numbers = np.full(len(column), np.nan)
+    classes = np.full(len(column), UNKNOWN)
+    if absent.all():
+        return numbers, classes, False
+    numbers[~absent], classes[~absent], real = _label(column[~absent], name, continuous, bins)
+    return numbers, classes, real
 
 
 def check_same_rows(codes: NDArray[Any], factors: FactorTable) -> None:

@@ -70,7 +70,7 @@ def train(
         silence=silence,
     )
     if isinstance(data, FactorImages):
-        opened = data.arranged(data_options.split, data_options.correlate)
+        opened = data.arranged_by(data_options)
     else:
         opened = load_data(data, data_options)
     return train_config(config, opened, out, machine, evaluate=evaluate, progress=progress)
@@ -210,19 +210,25 @@ def evaluate_part(
 
 
 def evaluate_tables(
-    codes: str | Path, factors: str | Path | None, logvar: str | Path | None = None, **how: Any
+    codes: str | Path,
+    factors: str | Path | None,
+    logvar: str | Path | None = None,
+    *,
+    missing: str = "refuse",
+    **how: Any,
 ) -> "Scores":
     """Score tables in files; without factors only what needs none."""
     from unweave.evaluation.read_tables import read_codes, read_factors
     from unweave.evaluation.score import score
 
     table = read_codes(codes)
-    known = None if factors is None else read_factors(factors)
+    known = None if factors is None else read_factors(factors, missing=missing)
     return score(
         table.values,
         None if known is None else known.values,
         factor_names=None if known is None else known.names,
         posterior=None if logvar is None else (table.values, read_codes(logvar).values),
+        missing=missing,
         **how,
     )
 

@@ -239,6 +239,12 @@ def test_data_says_where_the_originals_are_without_opening_them(capsys):
     assert "has no original files" in err
 
 
+def test_data_says_what_causes_what_and_what_a_split_holds_out(capsys):
+    _, out, _ = say(["data", "pendulum", "--split", "shadow_length>9"], capsys)
+    assert "shadow_length follows from pendulum_angle and light_angle" in out
+    assert "held out of training: " in out
+
+
 def test_data_says_that_a_set_is_a_rendering(capsys):
     code, out, _ = say("data shapes3d", capsys)
     assert code == 0

@@ -24,6 +24,8 @@ def test_an_arranged_set_stays_arranged(toy, part):
 def test_what_is_known_of_a_set_goes_along(toy):
     known = {"note": "drawn here", "graph": {"y": ("x",)}, "splits": {"half": "x>0.5"}}
     data = FactorImages("own", toy.pixels, toy.factor_list, **known)
+    data.known = True
+    known["known"] = True
     again = put_together(*take_apart(data))
     assert {name: getattr(again, name) for name in known} == known
 
@@ -32,5 +34,5 @@ def test_no_attribute_of_a_set_is_forgotten(toy):
     """Whoever gives data sets a new attribute must say how it goes along."""
     assert set(vars(toy)) == {
         *("name", "pixels", "factor_list", "partitions", "columns", "row_numbers", "note"),
-        *("graph", "splits", "held_out", "weights", "inverse_weights", "_table"),
+        *("graph", "splits", "held_out", "weights", "inverse_weights", "_table", "known"),
     }

@@ -173,7 +173,7 @@ def test_faults_of_a_csv_are_named_by_line(tmp_path: Path) -> None:
 
 def test_missing_values_of_a_parquet_file_are_refused(tmp_path: Path) -> None:
     pd.DataFrame({"a": [1.0, None]}).to_parquet(tmp_path / "t.parquet")
-    with pytest.raises(DataError, match="'a' has 1 missing"):
+    with pytest.raises(DataError, match="row 1: no value for 'a'; 1 values are missing"):
         read_codes(tmp_path / "t.parquet")
     pd.DataFrame({"a": np.arange(1000.0)}).to_parquet(tmp_path / "t.parquet")
     with pytest.raises(DataError, match="says it holds 1000 rows"):
@@ -191,3 +191,18 @@ def test_wrong_paths_say_what_to_do(tmp_path: Path) -> None:
     np.save(tmp_path / "t.npy", TABLE)
     with pytest.raises(ConfigError, match="no array named"):
         read_codes(tmp_path / "t.npy", key="codes")
+
+
+@pytest.mark.parametrize("word", ["", "NA", "None", "NaT", "nan", "<NA>"])
+def test_missing_words_are_refused_or_masked_in_every_kind_of_file(
+    tmp_path: Path, word: str
+) -> None:
+    csv, npy = tmp_path / "t.csv", tmp_path / "t.npy"
+    csv.write_text(f"shape,size\nheart,1\n{word},2\nsquare,{word}\nheart,4\n")
+    np.save(npy, np.array([["heart", "1"], [word, "2"], ["square", word], ["heart", "4"]]))
+    for path, place in ((csv, "line 3"), (npy, "row 1")):
+        with pytest.raises(DataError, match=rf"{place}: no value for .*; 2 values are missing"):
+            read_factors(path)
+        table = read_factors(path, missing="mask")
+        np.testing.assert_array_equal(table.values, [[0, 1], [np.nan, 2], [1, np.nan], [0, 4]])
+        assert next(iter(table.classes.values())) == ("heart", "square")

@@ -5,6 +5,7 @@ import pytest
 
 from unweave.data import from_arrays
 from unweave.figures import (
+    clip_strips,
     data_overview,
     factor_traversals,
     prior_samples,
@@ -12,7 +13,7 @@ from unweave.figures import (
     samples,
     traversals,
 )
-from unweave.figures.pictures import GAP, tile
+from unweave.figures.pictures import GAP, MARGIN, tile
 from unweave.methods.vae import VAE
 from unweave.runs.config import Machine, Train
 from unweave.training import loop
@@ -65,6 +66,17 @@ def test_data_pictures_work_on_grids_tables_and_without_factors(toy):
     assert data_overview(table).height > samples(table).height
     plain = from_arrays(images)
     assert data_overview(plain).size == samples(plain).size
+
+
+def test_clips_are_shown_in_the_order_of_time():
+    images = np.zeros((12, 8, 8), np.uint8)
+    time = np.tile(np.arange(6)[::-1], 2)  # the last frame comes first in the file
+    images[:] = (40 * time)[:, None, None]
+    data = from_arrays(images, {"clip": np.repeat(["a", "b"], 6), "time": time})
+    strip = np.asarray(clip_strips(data, clips=2, frames=6))[-10, :, 0].astype(int)
+    shades = [strip[MARGIN + 32 + frame * (64 + GAP)] for frame in range(6)]
+    assert shades == [0, 40, 80, 120, 160, 200]
+    assert data_overview(data).height > samples(data).height
 
 
 def test_the_factor_traversal_of_a_grid_changes_that_factor_only(toy):

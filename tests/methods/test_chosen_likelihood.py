@@ -4,14 +4,19 @@ import json
 
 import numpy as np
 import pytest
+import torch
 
 import unweave as uw
+from unweave import catalog
 from unweave.data import from_arrays, load_data
+from unweave.methods import method_named
 from unweave.methods.beta_vae import BetaVAE
 from unweave.methods.i_vae import IVAE
+from unweave.networks.patches_any import PatchesAny
 from unweave.runs.config import Machine, Train
 from unweave.training.loop import resolved
 
+LIKELIHOODS = ("auto", "bernoulli", "calibrated")
 QUIET = {"machine": Machine(threads=1, evaluations=0), "evaluate": False}
 
 
@@ -42,6 +47,38 @@ def test_own_images_decide_by_their_greys(kind, likelihood):
 @pytest.mark.parametrize("name", ["dsprites", "color_dsprites", "glyphs", "faces"])
 def test_known_sets_keep_what_papers_use(name):
     assert BetaVAE().settled(10, load_data(name)).likelihood == "auto"
+
+
+AUTOENCODERS = [
+    name
+    for name in catalog.names("unweave.methods")
+    if getattr(method_named(name)(), "likelihood", "") == "auto"
+]
+
+
+@pytest.mark.parametrize("name", AUTOENCODERS)
+def test_every_method_that_leaves_it_open_decides_by_the_images(name):
+    rng = np.random.default_rng(0)
+    columns = {"label": np.tile(["a", "b"], 20), "segment": np.repeat([0, 1], 20)}
+    images = rng.integers(0, 256, (40, 16, 16, 3), dtype=np.uint8)
+    assert (
+        method_named(name)().settled(100, from_arrays(images, columns)).likelihood == "calibrated"
+    )
+
+
+def test_most_methods_are_looked_at():
+    assert {"vae", "beta_vae", "cooled_tcvae", "m2", "aae", "ada_gvae"} <= set(AUTOENCODERS)
+
+
+def test_what_is_undecided_takes_the_same_steps_as_bernoulli(toy):
+    """Blocks of pixels included, of which bernoulli needs the means alone."""
+    images = torch.from_numpy(toy.images(np.arange(8)))
+    torch.manual_seed(0)
+    nets = BetaVAE().networks(PatchesAny(), toy.summary)
+    z = torch.randn(8, 10)
+    sums = [BetaVAE(likelihood=name).reconstruction(nets, z, images) for name in LIKELIHOODS]
+    assert torch.equal(sums[0], sums[1])
+    assert not torch.equal(sums[0], sums[2])
 
 
 def test_a_choice_of_ones_own_stays():

@@ -30,7 +30,7 @@ def loss_of(method, toys, step=0):
     return nets, batch, method.loss(nets, batch, step)
 
 
-def test_by_default_the_weights_fall_over_the_first_half_of_a_run(toys):
+def test_by_default_the_weights_fall_over_the_first_part_of_a_run(toys):
     method = CooledTCVAE().settled(400, toys)
     assert method.kl_weight == Schedule(150, 1, 200, curve="geometric")
     assert method.kl_weight.at(100) == pytest.approx(150**0.5)

@@ -63,6 +63,23 @@ def test_a_data_set_without_a_full_grid_is_refused() -> None:
         metrics.beta_vae_score_of_model(turned, data)
 
 
+def test_a_factor_with_one_value_is_not_drawn_for() -> None:
+    data = FullGrid((1, 4, 5, 6))
+    data.factor_names = ("floor", "shape", "x", "y")
+
+    def perfect(images: np.ndarray) -> np.ndarray:
+        return images[:, :, 0, 0]
+
+    for name in ("beta_vae_score", "factor_vae_score", "r_factor_vae_score", "unfairness"):
+        score = getattr(metrics, f"{name}_of_model")(perfect, data, **OPTIONS[name])
+        best = 1.0 if score.higher_is_better else 0.0
+        assert score.value == pytest.approx(best, abs=0.02), name
+        assert score.details["factor_names"] == ("shape", "x", "y")
+    assert score.made is not None
+    labels = GridSampler(data).labels_of(np.array([7, 0]))
+    assert labels.tolist() == [[0, 1, 1], [0, 0, 0]]
+
+
 def test_off_grid_tables_are_scored() -> None:
     rng = np.random.default_rng(0)
     continuous = rng.random((3000, 3))

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unweave.errors import DataError
+from unweave import metrics
+from unweave.errors import ConfigError, DataError
 from unweave.metrics import Score, mig
 from unweave.tables import bin_equal_width, code_table, factor_table, standardize
 
@@ -60,6 +61,90 @@ def test_a_factor_with_one_value_is_left_out_and_named() -> None:
     assert factors.left_out == ("colour",)
     details = mig(RNG.standard_normal((20, 2)), table).details
     assert details["left_out_factors"] == ("factor_0",)
+
+
+@pytest.mark.parametrize(
+    "absent", ["", " ", "NA", "None", "NaT", "NaN", None, float("nan"), np.datetime64("NaT"), pd.NA]
+)
+def test_missing_values_of_words_are_refused_and_no_class(absent: object) -> None:
+    words = np.array([["heart"], ["square"], [absent], ["heart"]], dtype=object)
+    with pytest.raises(DataError, match=r"1 of 4 are missing, the first .* in row 2"):
+        factor_table(words)
+    masked = factor_table(words, missing="mask")
+    assert masked.labels[:, 0].tolist() == [0, 1, -1, 0]
+    assert masked.sizes == (2,)
+    assert masked.notes == ("factor_0 is known in 3 of 4 rows",)
+
+
+def test_missing_numbers_and_dates_are_missing_too() -> None:
+    frame = pd.DataFrame(
+        {
+            "day": pd.to_datetime(["2020-01-01", None, "2020-01-02", "2020-01-01"]),
+            "size": pd.array([1, 2, None, 1], dtype="Int64"),
+            "weight": [0.5, 0.5, 0.25, np.nan],
+            "other": ["none", "a", "b", "none"],
+        }
+    )
+    table = factor_table(frame, missing="mask")
+    assert table.labels.tolist() == [[0, 0, 1, 2], [-1, 1, 1, 0], [1, -1, 0, 1], [0, 0, -1, 2]]
+    assert table.sizes == (2, 2, 2, 3)
+    with pytest.raises(DataError, match="1 of 4 are missing"):
+        factor_table(frame)
+    with pytest.raises(ConfigError, match="refuse"):
+        factor_table(frame, missing="drop")
+
+
+def test_each_factor_is_scored_where_it_is_known() -> None:
+    rng = np.random.default_rng(0)
+    factors = np.stack([rng.integers(n, size=900) for n in (3, 4, 5)], axis=1)
+    codes = factors + 0.3 * rng.standard_normal(factors.shape)
+    spoiled = factors.astype(float)
+    spoiled[:300, 1] = np.nan
+    known = factor_table(spoiled, missing="mask")
+    part = np.arange(300, 900)
+    for name in ("mig", "mcc", "irs", "infomec"):
+        score = getattr(metrics, name)(codes, known)
+        assert score.notes == ("factor_1 is known in 600 of 900 rows",)
+        assert score.value == pytest.approx(getattr(metrics, name)(codes, factors).value, abs=0.05)
+    whole, cut = mig(codes, factors), mig(codes, known)
+    gaps = cut.details["gap_per_factor"]
+    np.testing.assert_allclose(gaps[[0, 2]], whole.details["gap_per_factor"][[0, 2]])
+    alone = mig(codes[part], factors[part])
+    assert gaps[1] == pytest.approx(alone.details["gap_per_factor"][1])
+    for name in ("dci", "sap", "explicitness", "factor_vae_score", "beta_vae_score"):
+        sizes = {"train_votes": 500, "test_votes": 500} if name == "factor_vae_score" else {}
+        score = getattr(metrics, name)(codes, known, **sizes)
+        full = getattr(metrics, name)(codes, factors, **sizes)
+        assert score.value == pytest.approx(full.value, abs=0.06), name
+
+
+def test_a_metric_of_several_factors_at_once_leaves_incomplete_rows_out() -> None:
+    rng = np.random.default_rng(0)
+    factors = rng.integers(3, size=(400, 2))
+    codes = factors + 0.1 * rng.standard_normal((400, 2))
+    spoiled = factors.astype(float)
+    spoiled[:40, 1] = np.nan
+    score = metrics.unfairness(codes, factor_table(spoiled, missing="mask"))
+    assert score.made.rows == 360
+    assert score.notes[-1] == "40 of 400 rows lack a factor: left out"
+    assert score.value == metrics.unfairness(codes[40:], factors[40:]).value
+
+
+def test_whole_numbers_with_hundreds_of_values_are_classes_with_a_warning() -> None:
+    rng = np.random.default_rng(0)
+    degrees = rng.integers(360, size=(4_000, 1))
+    factors = np.concatenate([degrees, rng.integers(3, size=(4_000, 1))], axis=1)
+    codes = factors + 0.01 * rng.standard_normal(factors.shape)
+    taken = mig(codes, factors)
+    assert taken.notes == (
+        "factor_0 is 360 whole numbers, taken as classes; if they are amounts, declare it: "
+        "continuous=['factor_0']",
+    )
+    declared = mig(codes, factors, continuous=["factor_0"])
+    assert not declared.notes
+    assert taken.details["gap_per_factor"][0] < 0.5
+    assert declared.details["gap_per_factor"][0] > 0.95
+    assert not mig(codes, factors, continuous=False).notes
 
 
 def test_small_integers_do_not_overflow() -> None:

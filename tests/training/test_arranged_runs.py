@@ -79,6 +79,11 @@ def test_a_set_in_memory_is_split_as_one_by_name(tmp_path):
         progress=False,
     )
     assert run.data.held_out.sum() == 8 * 16
+    again = runs.load(tmp_path / "run", data=load_data("toy_xys"))
+    assert again.data.held_out.sum() == 8 * 16
+    quiet = {"machine": Machine(threads=1, evaluations=0), "evaluate": False, "progress": False}
+    further = uw.resume(tmp_path / "run", data=load_data("toy_xys"), steps=2, **quiet)
+    assert further.data.held_out.sum() == 8 * 16
 
 
 @pytest.mark.parametrize("part", ["train", "held_out", "correlated", "inverse"])

@@ -39,6 +39,10 @@ def run(words: list[str]) -> int:
         if factor.labels and len(factor.labels) <= 12:
             labels = ": " + ", ".join(factor.labels)
         _output.say(f"  {factor.name}: {size}{labels}")
+    for name, causes in data.graph.items():
+        _output.say(f"  {name} follows from {' and '.join(causes)}")
+    if data.held_out is not None:
+        _output.say(f"  held out of training: {data.held_out.sum():,} images")
     if data.note:
         _output.say(f"  {data.note}")
     if not data.factor_list:

@@ -41,6 +41,12 @@ class Flags:
     """Names with commas between them, default, or all."""
     protocol: str | None = None
     """Published protocol, for the metrics that know it; METRIC=NAME,… sets it one by one."""
+    continuous: str | None = None
+    """Factors of the table that are amounts, by name, with commas between them: degrees, say,
+    which are whole numbers and would be taken for classes."""
+    missing: Literal["refuse", "mask"] = "refuse"
+    """What to do with values of factors that are missing (NA, empty): refuse the table, or
+    score each factor on the rows that have it."""
     seeds: int = 1
     """Score with so many seeds, and give mean and 95 % interval."""
     preset: Literal["full", "fast"] = "full"
@@ -78,7 +84,11 @@ def run(words: list[str]) -> int:
         scores = _of_run(flags, how)
     elif flags.codes is not None:
         folder = Path(flags.out or ".")
-        scores = workflows.evaluate_tables(flags.codes, flags.options.factors, flags.logvar, **how)
+        if flags.continuous is not None:
+            how["continuous"] = [name.strip() for name in flags.continuous.split(",")]
+        scores = workflows.evaluate_tables(
+            flags.codes, flags.options.factors, flags.logvar, missing=flags.missing, **how
+        )
     else:
         assert flags.model is not None
         folder = Path(flags.out or ".")

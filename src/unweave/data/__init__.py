@@ -60,16 +60,15 @@ def load_data(
             )
         _check_options(data, options)
         data.known = True
-        return data.arranged(options.split, options.correlate)
+        return data.arranged_by(options)
     path = Path(text).expanduser()
     if path.is_dir():
-        return load_folder(path, options).arranged(options.split, options.correlate)
+        return load_folder(path, options).arranged_by(options)
     if path.is_file():
         if options.clips != "none":
             raise ConfigError(f"{path} is no folder of frames; leave clips out")
         if path.suffix.lower() in (".npy", ".npz"):
-            data = load_array_file(path, options)
-            return data.arranged(options.split, options.correlate)
+            return load_array_file(path, options).arranged_by(options)
         raise DataError(
             f"{path} is neither a folder of images nor an array file (.npy, .npz). "
             f"The original file of a known set is given as NAME:{path}, for instance "

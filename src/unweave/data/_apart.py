@@ -34,6 +34,7 @@ class DataParts:
     note: str
     graph: Mapping[str, tuple[str, ...]]
     splits: Mapping[str, str]
+    known: bool
 
 
 def take_apart(data: FactorImages) -> tuple[DataParts, Arrays] | None:
@@ -76,6 +77,7 @@ def take_apart(data: FactorImages) -> tuple[DataParts, Arrays] | None:
         note=data.note,
         graph=data.graph,
         splits=data.splits,
+        known=data.known,
     )
     return parts, arrays
 
@@ -102,6 +104,7 @@ def put_together(parts: DataParts, arrays: Mapping[str, np.ndarray]) -> FactorIm
         parts.graph,
         parts.splits,
     )
+    data.known = parts.known
     for name in OF_ROWS:
         setattr(data, name, arrays.get(name))
     return data

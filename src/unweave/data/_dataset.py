@@ -14,6 +14,7 @@ from unweave import catalog
 from unweave.data._arrangement import correlations, held_out, row_weights
 from unweave.data._drawing import draw_by_weights, draw_evenly
 from unweave.data._factor import Factor
+from unweave.data._options import DataOptions
 from unweave.data._pixels import Pixels, SelectedPixels
 from unweave.errors import DataError
 
@@ -270,6 +271,13 @@ class FactorImages:
             changed.inverse_weights = row_weights(turned, factors)
             changed.__dict__.pop("_reached", None)  # of weights there were before
         return changed
+
+    def arranged_by(self, options: DataOptions) -> "FactorImages":
+        """Return the set as options say, unless it is arranged already."""
+        return self.arranged(
+            options.split if self.held_out is None else "",
+            options.correlate if self.weights is None else "",
+        )
 
     def draw_rows(self, size: int, rng: Generator) -> np.ndarray:
         """Draw rows for training: by their weights; without any, evenly and none twice."""

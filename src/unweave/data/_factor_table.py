@@ -17,7 +17,7 @@ from unweave.data._dataset import Column, Factor
 from unweave.errors import DataError
 from unweave.files.arrays import ArrayArchive, Header, map_array, text_of
 from unweave.files.csv_cells import read_csv_cells
-from unweave.tables import to_numpy
+from unweave.tables import is_missing, to_numpy
 
 FILE_COLUMNS = ("file", "filename", "file_name", "path", "image", "image_id", "name")
 """A column of a CSV called so says which image a line is about."""
@@ -68,10 +68,7 @@ def _known_part(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return which rows have a value, and those values."""
     if column.dtype == object:
         column = np.array(["" if value is None else str(value) for value in column])
-    if column.dtype.kind in "US":
-        known = np.char.strip(column) != (b"" if column.dtype.kind == "S" else "")
-    else:
-        known = ~np.isnan(column) if column.dtype.kind == "f" else np.ones(len(column), dtype=bool)
+    known = ~is_missing(column)
     return known, column[known]
 
 
@@ -212,10 +209,11 @@ def _as_factor(name: str, column: np.ndarray, where: str) -> tuple[Factor, np.nd
 
 
 def _categories(name: str, column: np.ndarray, where: str) -> tuple[Factor, np.ndarray]:
-    blank = np.flatnonzero(np.char.strip(column) == "")
+    blank = np.flatnonzero(is_missing(column))
     if len(blank):
+        found = column[blank[0]].strip() or "empty"
         raise DataError(
-            f"{where}: factor {name!r} is empty in row {blank[0]}; every image needs a value "
+            f"{where}: factor {name!r} is {found} in row {blank[0]}; every image needs a value "
             f"(a column that may have gaps is called label or label_{name})"
         )
     labels, indices = np.unique(column, return_inverse=True)

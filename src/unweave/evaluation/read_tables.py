@@ -6,7 +6,7 @@ is refused before it is unpacked.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from unweave.errors import ConfigError, DataError
 from unweave.files.arrays import ArrayArchive, map_array, text_of
 from unweave.files.csv_cells import read_csv_cells
+from unweave.tables import is_missing
 
 LIMIT = 8 << 30
 """Most bytes that a table may take in memory."""
@@ -31,6 +32,8 @@ class NamedTable:
     names: tuple[str, ...]
     classes: dict[str, tuple[str, ...]]
     """The words of columns that held words, in the order of their numbers."""
+    lines: tuple[int, ...] = ()
+    """Where each row stands in the file, if it is a text file."""
 
 
 def read_codes(path: str | Path, *, key: str | None = None, limit: int = LIMIT) -> NamedTable:
@@ -42,12 +45,38 @@ def read_codes(path: str | Path, *, key: str | None = None, limit: int = LIMIT) 
             f"{path}: codes must be numbers, but column {column!r} holds words such as "
             f"{table.classes[column][0]!r}. Leave the column out, or pass it as a factor."
         )
+    if Path(path).suffix.lower() not in (".npy", ".npz"):  # their NaN are numbers gone wrong
+        _refuse_missing(table, str(path), "Fill them in or leave the rows out.")
     return table
 
 
-def read_factors(path: str | Path, *, key: str | None = None, limit: int = LIMIT) -> NamedTable:
-    """Read a table of factors; words become class numbers, in alphabetical order."""
-    return _read(Path(path), key, limit)
+def read_factors(
+    path: str | Path, *, key: str | None = None, limit: int = LIMIT, missing: str = "refuse"
+) -> NamedTable:
+    """Read a table of factors; words become class numbers, in alphabetical order.
+
+    Missing values are refused, with their place, or become NaN (`missing="mask"`).
+    """
+    table = _read(Path(path), key, limit)
+    if missing == "refuse":
+        way_out = (
+            'Fill them in, leave the rows out, or say missing="mask" (--missing mask) to score '
+            "each factor on the rows that have it."
+        )
+        _refuse_missing(table, str(path), way_out)
+    return table
+
+
+def _refuse_missing(table: NamedTable, path: str, way_out: str) -> None:
+    absent = np.isnan(table.values) if table.values.dtype.kind == "f" else np.zeros(0, dtype=bool)
+    if not absent.any():
+        return
+    row, column = (int(place[0]) for place in np.nonzero(absent))
+    line = f"line {table.lines[row]}" if table.lines else f"row {row}"
+    raise DataError(
+        f"{path}, {line}: no value for {table.names[column]!r}; {int(absent.sum()):,} values are "
+        f"missing. {way_out}"
+    )
 
 
 def _read(path: Path, key: str | None, limit: int) -> NamedTable:
@@ -104,17 +133,10 @@ def _read_csv(path: Path, key: str | None, limit: int) -> NamedTable:
     has_names = bool(first) and not any(_is_number(cell) for cell in first)
     names = first if has_names else [f"column_{index}" for index in range(len(first))]
     body = lines[1:] if has_names else lines
-    for line, row in body:
-        for cell, name in zip(row, names, strict=True):
-            if not cell:
-                raise DataError(
-                    f"{path}, line {line}: no value for {name!r}. Fill it in or leave the row out."
-                )
     if not body:
         raise DataError(f"{path} has no rows of data.")
-    return _join(
-        [np.array(column) for column in zip(*(row for _, row in body), strict=True)], names
-    )
+    columns = [np.array(column) for column in zip(*(row for _, row in body), strict=True)]
+    return replace(_join(columns, names), lines=tuple(line for line, _ in body))
 
 
 def _read_parquet(path: Path, key: str | None, limit: int) -> NamedTable:
@@ -138,12 +160,7 @@ def _read_parquet(path: Path, key: str | None, limit: int) -> NamedTable:
     except (pyarrow.ArrowException, OSError) as error:
         raise DataError(f"{path} is no readable parquet file ({error}).") from error
     columns = []
-    for name, column in zip(table.column_names, table.columns, strict=True):
-        if column.null_count:
-            raise DataError(
-                f"{path}: column {name!r} has {column.null_count} missing values. "
-                "Fill them in or leave the rows out."
-            )
+    for column in table.columns:
         columns.append(column.to_numpy())
     return _join(columns, table.column_names)
 
@@ -165,15 +182,20 @@ def _join(columns: list[NDArray[Any]], names: list[str]) -> NamedTable:
         if column.dtype.kind in "fiub":
             numbers.append(column)
             continue
-        words = column.astype(str)
+        absent = is_missing(column)
+        words = column[~absent].astype(str)
         try:
-            parsed = words.astype(np.float64)
-            whole = np.isfinite(parsed).all() and (parsed == np.round(parsed)).all()
-            numbers.append(parsed.astype(np.int64) if whole and _is_small(parsed) else parsed)
+            values: NDArray[Any] = words.astype(np.float64)
         except ValueError:
-            known, labels = np.unique(words, return_inverse=True)
+            known, values = np.unique(words, return_inverse=True)
             classes[name] = tuple(str(word) for word in known)
-            numbers.append(labels)
+        if absent.any():
+            parsed = np.full(len(column), np.nan)
+            parsed[~absent] = values
+            numbers.append(parsed)
+            continue
+        whole = np.isfinite(values).all() and (values == np.round(values)).all()
+        numbers.append(values.astype(np.int64) if whole and _is_small(values) else values)
     return NamedTable(np.stack(numbers, axis=1), tuple(names), classes)
 
 

@@ -18,8 +18,17 @@ from unweave import catalog
 from unweave.catalog import check_name, suggestion
 from unweave.code_prior import PriorName
 from unweave.errors import ConfigError, DataError
-from unweave.metrics import Score, _protocol, protocol_words
-from unweave.metrics._sampling import Encoder, Grid, encode_rows
+from unweave.metrics import (
+    CODES_ALONE,
+    POSTERIOR,
+    POSTERIOR_ALONE,
+    SEVERAL_MODELS,
+    Encoder,
+    Grid,
+    Score,
+    encode_rows,
+    protocol_words,
+)
 from unweave.tables import Continuous, FactorTable, check_same_rows, code_table, factor_table
 
 DEFAULT = (
@@ -64,7 +73,7 @@ SIZES = {
 }
 
 
-ALONE = (_protocol.CODES_ALONE, _protocol.POSTERIOR_ALONE)
+ALONE = (CODES_ALONE, POSTERIOR_ALONE)
 """What metrics need that say something without any factor."""
 
 
@@ -112,6 +121,7 @@ def score(
     prior: PriorName = "gaussian",
     factor_names: Sequence[str] | None = None,
     continuous: Continuous = None,
+    missing: str = "refuse",
 ) -> Scores:
     """Score codes by several metrics.
 
@@ -120,7 +130,8 @@ def score(
     metric that knows it, or a name per metric. `posterior` holds the means and
     log-variances of a Gaussian encoder for the metrics that need them, and `prior`
     says what they were drawn towards. With several seeds a score is a mean, with a
-    95 % interval in its details.
+    95 % interval in its details. `continuous` says which factors are amounts;
+    `missing="mask"` scores each factor on the rows that have it.
     """
     check_name(preset, PRESETS, "preset")
     if seeds < 1:
@@ -132,7 +143,7 @@ def score(
     table = code_table(codes)
     known = None
     if factors is not None:
-        known = factor_table(factors, continuous=continuous, names=factor_names)
+        known = factor_table(factors, continuous=continuous, names=factor_names, missing=missing)
         check_same_rows(table, known)
     tables = _Tables(table, known, posterior, prior)
     result = Scores()
@@ -262,7 +273,7 @@ def _once(name: str, tables: _Tables, preset: Preset, protocol: str | None, seed
         options["protocol"] = protocol
     if "prior" in inspect.signature(function).parameters:
         options["prior"] = tables.prior
-    if module.NEEDS == _protocol.SEVERAL_MODELS:
+    if module.NEEDS == SEVERAL_MODELS:
         raise DataError(f"{name} compares several models; call unweave.metrics.{name} with them.")
     rows = _rows(len(tables.codes), preset, "test_rows" in options, seed)
     if tables.factors is None and module.NEEDS not in ALONE:
@@ -271,10 +282,10 @@ def _once(name: str, tables: _Tables, preset: Preset, protocol: str | None, seed
     posterior = tables.posterior
     if posterior is not None:
         posterior = tuple(code_table(part, "posterior")[rows] for part in posterior)  # type: ignore[assignment]
-    if module.NEEDS in (_protocol.POSTERIOR, _protocol.POSTERIOR_ALONE):
+    if module.NEEDS in (POSTERIOR, POSTERIOR_ALONE):
         if posterior is None:
             raise DataError(f"{name} needs a Gaussian posterior: means and log-variances.")
-        if module.NEEDS == _protocol.POSTERIOR:
+        if module.NEEDS == POSTERIOR:
             return function(*posterior, factors, seed=seed, **options)
         return function(*posterior, seed=seed, **options)
     if name == "jemmig" and protocol == "do2020":

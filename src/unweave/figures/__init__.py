@@ -13,7 +13,12 @@ from unweave.figures.animations import (
     training_animation,
     training_traversals,
 )
-from unweave.figures.data_sheets import data_overview, factor_traversals, samples
+from unweave.figures.data_sheets import (
+    clip_strips,
+    data_overview,
+    factor_traversals,
+    samples,
+)
 from unweave.figures.decoded import prior_samples, reconstructions, swap_grid, traversals
 from unweave.figures.pictures import ImageGrid
 
@@ -42,6 +47,7 @@ __all__ = [
     "Animation",
     "ImageGrid",
     "animated_traversals",
+    "clip_strips",
     "curves",
     "data_overview",
     "draw",

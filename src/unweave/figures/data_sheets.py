@@ -53,10 +53,25 @@ def _spread_of_continuous(data: FactorImages, index: int, columns: int) -> np.nd
     return order[np.linspace(0, len(order) - 1, columns).round().astype(int)]
 
 
-def data_overview(data: FactorImages, seed: int = 0) -> Image.Image:
-    """Show samples and, if there are factors, what each of them does, on one page."""
-    pages = [samples(data, seed=seed)]
-    if data.factor_list:
+def clip_strips(data: FactorImages, clips: int = 4, frames: int = 10, seed: int = 0) -> Image.Image:
+    """Show the first frames of clips drawn at random, a line each."""
+    rng = np.random.default_rng(seed)
+    clip, time = data.column("clip"), data.column("time")
+    lines = []
+    for value in rng.permutation(np.unique(clip[clip >= 0]))[:clips]:
+        rows = np.flatnonzero(clip == value)
+        rows = rows[np.argsort(time[rows], kind="stable")][:frames]
+        lines.append(np.resize(rows, frames))  # a shorter clip begins again
+    images = np.stack([data.images(rows, rng) for rows in lines])
+    return tile(images, title=f"{data.name}: each line is a clip")
+
+
+def data_overview(data: FactorImages, seed: int = 0, *, count: int = 32) -> Image.Image:
+    """Show samples and, on the same page, clips or what each factor does, where there are any."""
+    pages = [samples(data, count, seed=seed)]
+    if {"clip", "time"} <= data.columns.keys():
+        pages.append(clip_strips(data, seed=seed))
+    elif data.factor_list:
         pages.append(factor_traversals(data, seed=seed))
     whole = Image.new("RGB", (max(p.width for p in pages), sum(p.height for p in pages)), "white")
     top = 0

@@ -1,6 +1,7 @@
 """What methods with a decoder to pixels share."""
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import torch
 
@@ -29,13 +30,12 @@ class Autoencoder(Method):
         if self.pixel_scale <= 0:
             raise ConfigError(f"pixel_scale must be above 0, found {self.pixel_scale}")
 
-    def settled(self, steps: int, data: FactorImages) -> "Autoencoder":
+    def settled(self, steps: int, data: FactorImages) -> Self:
         """Decide the likelihood by the images.
 
         Where it comes to bernoulli nothing is written, so that runs keep the names they had.
         """
         settled = super().settled(steps, data)
-        assert isinstance(settled, Autoencoder)
         if settled.likelihood != "auto" or data.known or data.is_black_and_white:
             return settled
         return replace(settled, likelihood="calibrated")
@@ -44,7 +44,7 @@ class Autoencoder(Method):
         """Return −log p(x|z), summed over pixels, averaged over the batch."""
         likelihood, decoder = self.likelihood, nets.decoder
         in_blocks = isinstance(decoder, BlockDecoder) and decoder.has_whole_blocks
-        if likelihood == "bernoulli" and in_blocks:
+        if likelihood in ("auto", "bernoulli") and in_blocks:
             # The pixels of a block share a logit, so their mean says all: fewer terms, one sum.
             means = block_means(images, decoder.block)
             return decoder.block**2 * negative_log_likelihood(

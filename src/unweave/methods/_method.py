@@ -7,7 +7,7 @@ no state, so one object serves any number of runs.
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import torch
@@ -84,7 +84,7 @@ class Method(ABC):
         """Return which batches it is fed."""
         return Unsupervised()
 
-    def settled(self, steps: int, data: FactorImages) -> "Method":
+    def settled(self, steps: int, data: FactorImages) -> Self:
         """Return the method with what its settings leave to the length of the run and its data."""
         return self
 

@@ -13,6 +13,7 @@ long it is.
 """
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 from unweave.batches import Batch
 from unweave.data import FactorImages
@@ -38,10 +39,11 @@ class AnnealedVAE(GaussianVAE):
 
     main_knob = "capacity"
 
-    def settled(self, steps: int, data: FactorImages) -> "AnnealedVAE":
-        if self.capacity is not None:
-            return self
-        return replace(self, capacity=Schedule(0.0, PAPERS_RAMP.end, steps // 3))
+    def settled(self, steps: int, data: FactorImages) -> Self:
+        settled = super().settled(steps, data)
+        if settled.capacity is not None:
+            return settled
+        return replace(settled, capacity=Schedule(0.0, PAPERS_RAMP.end, steps // 3))
 
     def kl_limit(self, step: int) -> float:
         return (PAPERS_RAMP if self.capacity is None else self.capacity).at(step)

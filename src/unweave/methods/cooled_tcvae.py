@@ -17,6 +17,7 @@ docs/results/recipe.md measures each part.
 """
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import torch
 from torch import Tensor, nn
@@ -33,6 +34,7 @@ from unweave.probability.total_correlation import smoothed, total_correlation
 from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Scalar
 
+FALLING = 0.5  # share of a run in which the weights fall
 ON = 0.05  # nats above the least KL; a latent with less is left out of the total correlation
 
 
@@ -62,16 +64,16 @@ class CooledTCVAE(GaussianVAE):
                 f"smoothing and bank must be 0 or more, found {self.smoothing} and {self.bank}"
             )
 
-    def settled(self, steps: int, data: FactorImages) -> "CooledTCVAE":
-        return self.over(steps)
+    def settled(self, steps: int, data: FactorImages) -> Self:
+        return super().settled(steps, data).over(steps)
 
-    def over(self, steps: int) -> "CooledTCVAE":
+    def over(self, steps: int, hottest: float = 150.0) -> Self:
         """Return the method with the schedules left open fitted to a run of so many steps."""
-        half = max(steps // 2, 1)
+        fall = max(round(FALLING * steps), 1)
         return replace(
             self,
-            kl_weight=self.kl_weight or Schedule(150.0, 1.0, half, curve="geometric"),
-            stagger=self.stagger or Schedule(0.7, 0.3, half),
+            kl_weight=self.kl_weight or Schedule(hottest, 1.0, fall, curve="geometric"),
+            stagger=self.stagger or Schedule(0.7, 0.3, fall),
         )
 
     def networks(self, architecture: Architecture, data: DataSummary) -> Networks:

@@ -21,6 +21,7 @@ encoders of the run's architecture; stage two has a constant learning rate.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Self
 
 import torch
 
@@ -77,7 +78,7 @@ class LORD(Method):
         if self.first_stage_steps is not None and self.first_stage_steps < 1:
             raise ConfigError(f"first_stage_steps must be above 0, found {self.first_stage_steps}")
 
-    def settled(self, steps: int, data: FactorImages) -> "LORD":
+    def settled(self, steps: int, data: FactorImages) -> Self:
         return replace(
             self,
             class_column=shared_column(data, self.class_column),

@@ -17,7 +17,9 @@ from unweave.metrics._protocol import (
     SEVERAL_MODELS,
 )
 from unweave.metrics._protocol import choose as choose_protocol
+from unweave.metrics._protocol import made as how_made
 from unweave.metrics._protocol import read as read_tables
+from unweave.metrics._sampling import Encoder, Grid, encode_rows
 from unweave.metrics._score import Made, Score, is_preliminary, protocol_words
 
 if TYPE_CHECKING:
@@ -66,9 +68,13 @@ __all__ = [
     "POSTERIOR",
     "POSTERIOR_ALONE",
     "SEVERAL_MODELS",
+    "Encoder",
+    "Grid",
     "Made",
     "Score",
     "choose_protocol",
+    "encode_rows",
+    "how_made",
     "is_preliminary",
     "protocol_words",
     "read_tables",

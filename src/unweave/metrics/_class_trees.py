@@ -35,6 +35,7 @@ from unweave.metrics._trees import (
     boost_each,
     each_column,
     most_frequent,
+    of_labelled,
     share_among_equals,
     varying_columns,
 )
@@ -97,7 +98,11 @@ def boost_each_class(
     columns = [sorted_column(x[:, code]) for code in codes]
 
     def fit(index: int) -> Boosted:
-        return _boost(x, labels[:, index], others, codes, columns, seed, rounds)
+        def fit_rows(rows: NDArray[np.int64] | slice) -> Boosted:
+            own = columns if isinstance(rows, slice) else [sorted_column(x[rows, c]) for c in codes]
+            return _boost(x[rows], labels[rows, index], others, codes, own, seed, rounds)
+
+        return of_labelled(labels[:, index], fit_rows)
 
     return each_column(fit, sizes)
 

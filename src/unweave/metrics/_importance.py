@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from unweave.metrics._class_trees import boost_each_class
 from unweave.metrics._trees import Boosted, boost_each
-from unweave.tables import FactorTable, standardize, varying_codes
+from unweave.tables import UNKNOWN, FactorTable, standardize, varying_codes
 
 Rows = NDArray[np.int64]
 
@@ -63,9 +63,15 @@ def _fitted(trees: list[Boosted], factors: FactorTable, train: Rows, test: Rows)
     columns = [fitted.importance for fitted in trees]
     on_train, on_test = [], []
     for fitted, labels in zip(trees, factors.labels.T, strict=True):
-        on_train.append((fitted.train_prediction == labels[train]).mean())
-        on_test.append((fitted.prediction == labels[test]).mean())
+        on_train.append(_accuracy(fitted.train_prediction, labels[train]))
+        on_test.append(_accuracy(fitted.prediction, labels[test]))
     return Fitted(np.stack(columns, axis=1), np.array(on_test), np.array(on_train), "accuracy")
+
+
+def _accuracy(predicted: Rows, labels: Rows) -> float:
+    """Return how often a label is predicted, over the rows that have one."""
+    known = labels != UNKNOWN
+    return float((predicted[known] == labels[known]).mean())
 
 
 def scikit_boosted_trees(
@@ -75,16 +81,17 @@ def scikit_boosted_trees(
     from sklearn.ensemble import GradientBoostingClassifier
 
     columns, on_train, on_test = [], [], []
-    for labels in factors.labels.T:
-        if len(np.unique(labels[train])) < 2:  # scikit-learn refuses a single class
+    for index, labels in enumerate(factors.labels.T):
+        fitted, judged = factors.known_rows(index, train), factors.known_rows(index, test)
+        if len(np.unique(labels[fitted])) < 2:  # scikit-learn refuses a single class
             columns.append(np.zeros(codes.shape[1]))
             on_train.append(1.0)
-            on_test.append((labels[test] == labels[train][0]).mean())
+            on_test.append((labels[judged] == labels[fitted][0]).mean())
             continue
-        model = GradientBoostingClassifier(random_state=seed).fit(codes[train], labels[train])
+        model = GradientBoostingClassifier(random_state=seed).fit(codes[fitted], labels[fitted])
         columns.append(model.feature_importances_)
-        on_train.append(model.score(codes[train], labels[train]))
-        on_test.append(model.score(codes[test], labels[test]))
+        on_train.append(model.score(codes[fitted], labels[fitted]))
+        on_test.append(model.score(codes[judged], labels[judged]))
     return Fitted(np.stack(columns, axis=1), np.array(on_test), np.array(on_train), "accuracy")
 
 

@@ -46,6 +46,8 @@ def measure_information(
     Cells rarer than `rarest` are skipped in the mutual information, as Ridgeway
     and Mozer do.
     """
+    if factors.has_missing:
+        return _where_known(codes, factors, bins, rarest)
     shape = codes.shape[1], len(factors.sizes)
     mutual, joint_entropy = np.zeros(shape), np.zeros(shape)
     code_entropy = np.zeros(shape[0])
@@ -68,6 +70,22 @@ def measure_information(
     # Rounding leaves traces of 1e-15 where nothing is shared.
     mutual = np.where(mutual < 1e-12, 0.0, mutual)
     return Information(mutual, joint_entropy, code_entropy, factor_entropy)
+
+
+def _where_known(
+    codes: NDArray[Any], factors: FactorTable, bins: int, rarest: float
+) -> Information:
+    """Measure each factor on the rows that have it; entropies of codes are means over factors."""
+    each = [
+        measure_information(codes[factors.known_rows(k)], factors.only(k), bins, rarest=rarest)
+        for k in range(len(factors.sizes))
+    ]
+    return Information(
+        np.concatenate([found.mutual for found in each], axis=1),
+        np.concatenate([found.joint_entropy for found in each], axis=1),
+        np.mean([found.code_entropy for found in each], axis=0),
+        np.concatenate([found.factor_entropy for found in each]),
+    )
 
 
 def _joint_counts(

@@ -1,6 +1,7 @@
 """What every metric does first: choose a protocol, read the tables, split the rows."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -26,14 +27,30 @@ def read(
     bins: int = 20,
     least_codes: int = 1,
     least_factors: int = 1,
+    missing: str = "drop",
     metric: str,
 ) -> tuple[NDArray[Any], FactorTable]:
-    """Read both tables and check that the metric is defined for them."""
+    """Read both tables and check that the metric is defined for them.
+
+    Where values are missing, a metric may "mask" them, that is look at each factor where it is
+    known, "drop" the rows that lack one, or "refuse" them.
+    """
     table = code_table(codes)
     known = factors
     if not isinstance(factors, FactorTable):
         known = factor_table(factors, continuous=continuous, bins=bins)
     check_same_rows(table, known)
+    if missing == "refuse" and known.has_missing:
+        raise DataError(f"{metric} takes no missing values of factors; leave such rows out.")
+    if missing == "drop" and known.has_missing:
+        complete = known.complete_rows()
+        if len(complete) < 2:
+            raise DataError(
+                f"{metric} needs rows that have a value of every factor; found {len(complete)}."
+            )
+        note = f"{len(known) - len(complete):,} of {len(known):,} rows lack a factor: left out"
+        table, known = table[complete], known.rows(complete)
+        known = replace(known, notes=(*known.notes, note))
     if table.shape[1] < least_codes:
         raise DataError(
             f"{metric} compares codes and needs at least {least_codes}; found {table.shape[1]}."

@@ -159,21 +159,31 @@ class GridSampler:
 
     def __init__(self, data: Grid) -> None:
         self.data = data
-        self.sizes = tuple(int(size) for size in data.factor_sizes)
-        self.names = tuple(str(name) for name in data.factor_names)
-        if np.prod(self.sizes, dtype=np.float64) != len(data):
+        sizes = tuple(int(size) for size in data.factor_sizes)
+        if np.prod(sizes, dtype=np.float64) != len(data):
             raise DataError(
-                f"the data set has {len(data)} rows but its factor sizes {self.sizes} make "
+                f"the data set has {len(data)} rows but its factor sizes {sizes} make "
                 "another number, so it is no full grid. Encode its rows and score the table."
             )
+        # Nothing can be told about a factor with one value, so it is not asked for.
+        self.columns = [place for place, size in enumerate(sizes) if size > 1]
+        if not self.columns:
+            raise DataError("every factor has a single value, so there is nothing to draw.")
+        self.all_factors = len(sizes)
+        self.sizes = tuple(sizes[place] for place in self.columns)
+        names = [str(name) for name in data.factor_names]
+        self.names = tuple(names[place] for place in self.columns)
+        self.left_out = tuple(n for place, n in enumerate(names) if sizes[place] == 1)
 
     def draw(self, count: int, rng: np.random.Generator) -> Rows:
-        """Draw factors, (row, factor)."""
+        """Draw the factors that vary, (row, factor)."""
         return np.stack([rng.integers(size, size=count) for size in self.sizes], axis=1)
 
     def look_up(self, factors: Rows) -> Rows:
-        """Return the rows of the grid that have these factors."""
-        return np.asarray(to_numpy(self.data.rows_of(factors)), dtype=np.int64)
+        """Return the rows of the grid that have these values of the factors that vary."""
+        every = np.zeros((len(factors), self.all_factors), dtype=np.int64)
+        every[:, self.columns] = factors
+        return np.asarray(to_numpy(self.data.rows_of(every)), dtype=np.int64)
 
     def alike(self, factor: int, batches: int, size: int, rng: np.random.Generator) -> Rows:
         """Draw one value per batch and everything else afresh for each row."""
@@ -207,15 +217,7 @@ class GridSampler:
     def labels_of(self, rows: Rows) -> Rows:
         """Ask the data set for the factors of rows."""
         factors = np.asarray(to_numpy(self.data.factors(rows.ravel())), dtype=np.int64)
-        return factors.reshape(*rows.shape, -1)
-
-
-def changing_factors(sampler: Sampler) -> list[int]:
-    """Return the factors that have more than one value, or raise if there is none."""
-    found = [factor for factor, size in enumerate(sampler.sizes) if size > 1]
-    if not found:
-        raise DataError("every factor has a single value, so there is nothing to traverse.")
-    return found
+        return factors[:, self.columns].reshape(*rows.shape, -1)
 
 
 def encode_rows(encode: Encoder, data: Grid, rows: Rows, batch: int = 512) -> NDArray[Any]:
@@ -280,6 +282,7 @@ class Source:
     rows: int
     left_out: tuple[str, ...] = ()
     """Factors with a single value, which nothing is drawn for."""
+    notes: tuple[str, ...] = ()
 
     def made(
         self,
@@ -328,9 +331,11 @@ def from_table(codes: NDArray[Any], factors: FactorTable, fewest: int = 1) -> So
         "rows of the table",
         len(codes),
         factors.left_out,
+        factors.notes,
     )
 
 
 def from_model(encode: Encoder, data: Grid) -> Source:
     """Draw from a full grid as the papers do; a row is encoded when it is first needed."""
-    return Source(GridSampler(data), EncodedRows(encode, data), "full grid", len(data))
+    sampler = GridSampler(data)
+    return Source(sampler, EncodedRows(encode, data), "full grid", len(data), sampler.left_out)

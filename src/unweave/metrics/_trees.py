@@ -17,7 +17,7 @@ rows alike, up to reversal, share their importance equally instead of at random.
 import os
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any
 
@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 
 from unweave.errors import DataError
 from unweave.process import usable_cores
-from unweave.tables import is_constant
+from unweave.tables import UNKNOWN, is_constant
 
 EXACT_ROWS = 2_000
 """Up to this many rows every threshold is tried."""
@@ -60,16 +60,32 @@ def boost_each(
     """Fit trees to each column of labels, several columns at a time."""
 
     def fit(index: int) -> Boosted:
-        return boost(
-            x,
+        return of_labelled(
             labels[:, index],
-            others,
-            seed=seed,
-            every_threshold=every_threshold,
-            quantiles=quantiles,
+            lambda rows: boost(
+                x[rows],
+                labels[rows, index],
+                others,
+                seed=seed,
+                every_threshold=every_threshold,
+                quantiles=quantiles,
+            ),
         )
 
     return each_column(fit, sizes)
+
+
+def of_labelled(
+    labels: NDArray[np.int64], fit: Callable[[NDArray[np.int64] | slice], Boosted]
+) -> Boosted:
+    """Fit the rows that have a label; nothing is predicted of the others."""
+    known = labels != UNKNOWN
+    if known.all():
+        return fit(slice(None))
+    fitted = fit(np.flatnonzero(known))
+    on_train = np.full(len(labels), UNKNOWN)
+    on_train[known] = fitted.train_prediction
+    return replace(fitted, train_prediction=on_train)
 
 
 def each_column(fit: Callable[[int], Boosted], sizes: Sequence[int]) -> list[Boosted]:

@@ -26,13 +26,16 @@ class Votes:
     accuracy: float
     chance: float
     made: Made
+    notes: tuple[str, ...]
 
     def score(self, metric: str, protocol: str, *, rescaled: bool) -> Score:
         """Return the accuracy, or where it lies between chance (0) and 1."""
         value, chance = self.accuracy, self.chance
         if rescaled:
             value, chance = (value - chance) / (1 - chance), 0.0
-        return Score(metric, value, protocol, self.details, chance=chance, made=self.made)
+        return Score(
+            metric, value, protocol, self.details, chance=chance, made=self.made, notes=self.notes
+        )
 
 
 def vote(
@@ -89,7 +92,7 @@ def vote(
         test_votes=test,
         batch=batch,
     )
-    return Votes(details, accuracy, chance, made)
+    return Votes(details, accuracy, chance, made, source.notes)
 
 
 def _count(

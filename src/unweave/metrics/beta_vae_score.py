@@ -61,7 +61,13 @@ def beta_vae_score(
 ) -> Score:
     """Score how well the shared factor can be read off the codes' differences."""
     table, known = _protocol.read(
-        codes, factors, continuous=continuous, bins=bins, least_factors=2, metric="beta_vae_score"
+        codes,
+        factors,
+        continuous=continuous,
+        bins=bins,
+        least_factors=2,
+        missing="mask",
+        metric="beta_vae_score",
     )
     sizes = train_features, test_features
     return _score(from_table(table, known, FEWEST), seed, protocol, sizes, pairs)
@@ -115,6 +121,7 @@ def _score(
             "chance": chance,
             "sampled_from": source.name,
         },
+        notes=source.notes,
         chance=0.0 if protocol == "carbonneau2022" else chance,
         made=source.made(
             features.shape[1],

@@ -58,6 +58,7 @@ def dci(
         bins=bins,
         least_codes=2,
         least_factors=2,
+        missing="mask" if protocol.startswith("locatello2019") else "drop",
         metric="dci",
     )
     rng = np.random.default_rng(seed)
@@ -87,7 +88,7 @@ def dci(
             "importance": importance,
             "informativeness_is": fitted.meaning,
         },
-        notes=_notes(protocol, table.shape[1]),
+        notes=known.notes + _notes(protocol, table.shape[1]),
         parts={
             "D": float(code_weight @ disentanglement),
             "C": float(completeness.mean()),

@@ -34,7 +34,13 @@ def dcimig(
     """Score the share of the factors' entropy that single-factor codes hold."""
     _protocol.choose(protocol, PROTOCOLS, "dcimig")
     table, known = _protocol.read(
-        codes, factors, continuous=continuous, bins=bins, least_factors=2, metric="dcimig"
+        codes,
+        factors,
+        continuous=continuous,
+        bins=bins,
+        least_factors=2,
+        missing="mask",
+        metric="dcimig",
     )
     information = measure_information(table, known, bins)
     best, second = top_two(information.mutual, axis=1)
@@ -52,5 +58,6 @@ def dcimig(
             "factor_entropy": information.factor_entropy,
             "mutual_information": information.mutual,
         },
+        notes=known.notes,
         made=_protocol.made(table, known, seed=seed, bins=bins),
     )

@@ -46,7 +46,7 @@ def explicitness(
     """Score how well logistic regression ranks the rows of each class."""
     _protocol.choose(protocol, PROTOCOLS, "explicitness")
     table, known = _protocol.read(
-        codes, factors, continuous=continuous, bins=bins, metric="explicitness"
+        codes, factors, continuous=continuous, bins=bins, missing="mask", metric="explicitness"
     )
     rng = np.random.default_rng(seed)
     train, test = _protocol.split_rows(len(table), train_rows, test_rows, rng)
@@ -58,18 +58,19 @@ def explicitness(
     per_factor, on_train = [], []
     for index, size in enumerate(known.sizes):
         labels = known.labels[:, index]
-        if len(np.unique(labels[train])) < 2:
+        fitted, judged = known.known_rows(index, train), known.known_rows(index, test)
+        if len(np.unique(labels[fitted])) < 2:
             raise DataError(
                 f"all training rows have the same value of {known.names[index]!r}; pass more rows."
             )
-        scores = _fit(inputs[train], labels[train], size, protocol)
-        areas, present = area_under_curve(scores(inputs[test]), labels[test])
+        scores = _fit(inputs[fitted], labels[fitted], size, protocol)
+        areas, present = area_under_curve(scores(inputs[judged]), labels[judged])
         if len(present) == 0:
             raise DataError(
                 f"all test rows have the same value of {known.names[index]!r}; pass more rows."
             )
         per_factor.append(areas.mean())
-        on_train.append(area_under_curve(scores(inputs[train]), labels[train])[0].mean())
+        on_train.append(area_under_curve(scores(inputs[fitted]), labels[fitted])[0].mean())
     value = float(np.mean(per_factor))
     return Score(
         "explicitness",
@@ -82,6 +83,7 @@ def explicitness(
             "train_area": float(np.mean(on_train)),
         },
         chance=0.0 if protocol == "carbonneau2022" else 0.5,
+        notes=known.notes,
         made=_protocol.made(
             table,
             known,

@@ -60,7 +60,13 @@ def factor_vae_score(
 ) -> Score:
     """Score how reliably the code of lowest variance names the fixed factor."""
     table, known = _protocol.read(
-        codes, factors, continuous=continuous, bins=bins, least_factors=2, metric="factor_vae_score"
+        codes,
+        factors,
+        continuous=continuous,
+        bins=bins,
+        least_factors=2,
+        missing="mask",
+        metric="factor_vae_score",
     )
     sizes = train_votes, test_votes, batch
     return _score(from_table(table, known, FEWEST), seed, protocol, sizes, threshold)

@@ -31,7 +31,6 @@ from unweave.metrics._sampling import (
     Encoder,
     Grid,
     Source,
-    changing_factors,
     from_model,
     from_table,
 )
@@ -89,7 +88,7 @@ def factored_components_of_model(
 def _score(source: Source, seed: int, protocol: str, traversals: int) -> Score:
     rng = np.random.default_rng(seed)
     parts: dict[str, list[float]] = {"axis": [], "linear": [], "alignment": [], "order": []}
-    moving = changing_factors(source.sampler)
+    moving = range(len(source.sampler.sizes))
     for factor in moving:
         rows = source.sampler.traversals(factor, traversals, rng)
         codes = np.moveaxis(source.codes_of(rows), 0, 2)
@@ -123,6 +122,7 @@ def _score(source: Source, seed: int, protocol: str, traversals: int) -> Score:
             "rank_correlation_per_factor": np.array(parts["order"]),
             "sampled_from": source.name,
         },
+        notes=source.notes,
         made=source.made(codes.shape[2], seed=seed, traversals=traversals),
     )
 

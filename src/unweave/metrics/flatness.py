@@ -26,7 +26,6 @@ from unweave.metrics._sampling import (
     Encoder,
     Grid,
     Source,
-    changing_factors,
     from_model,
     from_table,
 )
@@ -75,7 +74,7 @@ def flatness_of_model(
 
 def _score(source: Source, seed: int, protocol: str, traversals: int) -> Score:
     rng = np.random.default_rng(seed)
-    moving = changing_factors(source.sampler)
+    moving = range(len(source.sampler.sizes))
     widths, lengths = [], []
     for factor in moving:
         codes = source.codes_of(source.sampler.traversals(factor, traversals, rng))
@@ -99,6 +98,7 @@ def _score(source: Source, seed: int, protocol: str, traversals: int) -> Score:
             "length_l2_per_factor": length_2,
             "sampled_from": source.name,
         },
+        notes=source.notes,
         made=source.made(len(codes), seed=seed, traversals=traversals),
     )
 

@@ -47,7 +47,13 @@ def infomec(
     """Score modularity, compactness and explicitness of at most `rows` rows."""
     _protocol.choose(protocol, PROTOCOLS, "infomec")
     table, known = _protocol.read(
-        codes, factors, continuous=continuous, bins=bins, least_factors=2, metric="infomec"
+        codes,
+        factors,
+        continuous=continuous,
+        bins=bins,
+        least_factors=2,
+        missing="mask",
+        metric="infomec",
     )
     rng = np.random.default_rng(seed)
     if len(table) > rows:
@@ -65,9 +71,11 @@ def infomec(
     informed = shares.sum(axis=0) > 0
     modularity = _concentration(shares[:, informed], axis=0) if informed.any() else np.zeros(1)
     compactness = _concentration(shares, axis=1)
-    explicitness = np.array(
-        [_predictability(inputs, known.labels[:, k], size) for k, size in enumerate(known.sizes)]
-    )
+    explicitness = np.zeros(len(known.sizes))
+    for k, size in enumerate(known.sizes):
+        rows_of_factor = known.known_rows(k)
+        labels = known.labels[rows_of_factor, k]
+        explicitness[k] = _predictability(inputs[rows_of_factor], labels, size)
     parts = float(modularity.mean()), float(compactness.mean()), float(explicitness.mean())
     return Score(
         "infomec",
@@ -83,6 +91,7 @@ def infomec(
             "explicitness_per_factor": explicitness,
         },
         parts=dict(zip(("InfoM", "InfoC", "InfoE"), parts, strict=True)),
+        notes=known.notes,
         made=_protocol.made(
             table, known, seed=seed, bins=bins, standardized=not discrete, active=active
         ),
@@ -99,17 +108,19 @@ def _shares(
     """Return I(v_k; c_j) / H(v_k), (factor, code)."""
     scaled = standardize(codes)
     shares = np.zeros((len(factors.sizes), codes.shape[1]))
-    for k, labels in enumerate(factors.labels.T):
+    for k in range(len(factors.sizes)):
+        rows = factors.known_rows(k)
+        labels = factors.labels[rows, k]
         own = entropy(np.bincount(labels))
         if own == 0:
             continue  # the chosen rows may hold one value of a rare factor
         for j in range(codes.shape[1]):
             if discrete:
-                values = np.unique(codes[:, j], return_inverse=True)[1]
+                values = np.unique(codes[rows, j], return_inverse=True)[1]
                 joint = np.bincount(values * factors.sizes[k] + labels)
                 shared = entropy(np.bincount(values)) + own - entropy(joint)
             else:
-                shared = neighbour_information(scaled[:, j], labels, neighbours, rng)
+                shared = neighbour_information(scaled[rows, j], labels, neighbours, rng)
             shares[k, j] = max(shared, 0.0) / own
     return shares
 

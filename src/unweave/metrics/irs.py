@@ -39,7 +39,9 @@ def irs(
 ) -> Score:
     """Score how far interventions on other factors move each code."""
     _protocol.choose(protocol, PROTOCOLS, "irs")
-    table, known = _protocol.read(codes, factors, continuous=continuous, bins=bins, metric="irs")
+    table, known = _protocol.read(
+        codes, factors, continuous=continuous, bins=bins, missing="mask", metric="irs"
+    )
     if quantile is None:
         quantile = 0.99 if protocol == "locatello2019" else 1.0
     active = varying_codes(table)
@@ -49,14 +51,15 @@ def irs(
     reach = np.abs(moving - moving.mean(axis=0)).max(axis=0)
     robustness = np.zeros((moving.shape[1], len(known.sizes)))
     for factor in range(len(known.sizes)):
-        groups = known.labels[:, factor]
+        rows = known.known_rows(factor)
+        groups = known.labels[rows, factor]
         if protocol == "locatello2019":
             groups = bin_equal_width(groups, bins)
         order = np.argsort(groups, kind="stable")
         borders = np.flatnonzero(np.diff(groups[order])) + 1
         moved = [
             np.quantile(np.abs(group - group.mean(axis=0)), quantile, axis=0)
-            for group in np.split(moving[order], borders)
+            for group in np.split(moving[rows][order], borders)
         ]
         robustness[:, factor] = 1 - np.mean(moved, axis=0) / reach
     per_code = robustness.max(axis=1)
@@ -71,5 +74,6 @@ def irs(
             "robustness": robustness,
             "parent": robustness.argmax(axis=1),
         },
+        notes=known.notes,
         made=_protocol.made(table, known, seed=seed, bins=bins, active=active),
     )

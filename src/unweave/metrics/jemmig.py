@@ -44,7 +44,13 @@ def jemmig(
     if (logvar is not None) != (protocol == "do2020"):
         raise ConfigError("jemmig takes log-variances with protocol='do2020', and only then.")
     table, known = _protocol.read(
-        codes, factors, continuous=continuous, bins=bins, least_codes=2, metric="jemmig"
+        codes,
+        factors,
+        continuous=continuous,
+        bins=bins,
+        least_codes=2,
+        missing="mask" if logvar is None else "refuse",
+        metric="jemmig",
     )
     if logvar is None:
         information = measure_information(table, known, bins)
@@ -66,5 +72,6 @@ def jemmig(
             "gap_per_factor": (best - second) / information.factor_entropy,
             "mutual_information": information.mutual,
         },
+        notes=known.notes,
         made=_protocol.made(table, known, seed=seed, bins=bins),
     )

@@ -38,8 +38,19 @@ def mcc(
     such as a shape, the correlation means little.
     """
     _protocol.choose(protocol, PROTOCOLS, "mcc")
-    table, known = _protocol.read(codes, factors, continuous=continuous, metric="mcc")
-    correlation = np.abs(correlations(table, known.values, ranks=protocol == "klindt2021"))
+    table, known = _protocol.read(
+        codes, factors, continuous=continuous, missing="mask", metric="mcc"
+    )
+    ranks = protocol == "klindt2021"
+    if known.has_missing:
+        where = [known.known_rows(factor) for factor in range(len(known.sizes))]
+        columns = [
+            correlations(table[rows], known.values[rows, factor, None], ranks=ranks)
+            for factor, rows in enumerate(where)
+        ]
+        correlation = np.abs(np.concatenate(columns, axis=1))
+    else:
+        correlation = np.abs(correlations(table, known.values, ranks=ranks))
     chosen, assigned = linear_sum_assignment(correlation, maximize=True)
     per_factor = np.zeros(correlation.shape[1])
     per_factor[assigned] = correlation[chosen, assigned]
@@ -55,5 +66,6 @@ def mcc(
             "assigned_code": code,
             "correlation": correlation,
         },
+        notes=known.notes,
         made=_protocol.made(table, known, seed=seed),
     )

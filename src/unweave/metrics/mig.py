@@ -37,7 +37,13 @@ def mig(
     """
     _protocol.choose(protocol, PROTOCOLS, "mig")
     table, known = _protocol.read(
-        codes, factors, continuous=continuous, bins=bins, least_codes=2, metric="mig"
+        codes,
+        factors,
+        continuous=continuous,
+        bins=bins,
+        least_codes=2,
+        missing="mask",
+        metric="mig",
     )
     information = measure_information(table, known, bins)
     if protocol == "carbonneau2022":
@@ -59,5 +65,6 @@ def mig(
             "mutual_information": information.mutual,
             "factor_entropy": information.factor_entropy,
         },
+        notes=known.notes,
         made=_protocol.made(table, known, seed=seed, bins=bins),
     )

@@ -62,7 +62,7 @@ def mig_sampled(
     _protocol.choose(protocol, PROTOCOLS, "mig_sampled")
     means, logvars = posterior_tables(mean, logvar)
     means, known = _protocol.read(
-        means, factors, continuous=continuous, least_codes=2, metric="mig_sampled"
+        means, factors, continuous=continuous, least_codes=2, missing="refuse", metric="mig_sampled"
     )
     rng = np.random.default_rng(seed)
     if len(means) > rows:
@@ -89,6 +89,7 @@ def mig_sampled(
             "mutual_information": mutual,
             "factor_entropy": factor_entropy,
         },
+        notes=known.notes,
         made=_protocol.made(
             means,
             known,

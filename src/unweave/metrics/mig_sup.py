@@ -37,7 +37,13 @@ def mig_sup(
     """Score the gap between the two factors that each code knows most about."""
     _protocol.choose(protocol, PROTOCOLS, "mig_sup")
     table, known = _protocol.read(
-        codes, factors, continuous=continuous, bins=bins, least_factors=2, metric="mig_sup"
+        codes,
+        factors,
+        continuous=continuous,
+        bins=bins,
+        least_factors=2,
+        missing="mask",
+        metric="mig_sup",
     )
     information = measure_information(table, known, bins)
     active = varying_codes(table)
@@ -59,5 +65,6 @@ def mig_sup(
             "active_codes": active,
             "mutual_information": information.mutual,
         },
+        notes=known.notes,
         made=_protocol.made(table, known, seed=seed, bins=bins, active=active),
     )

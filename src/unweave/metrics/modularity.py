@@ -37,7 +37,13 @@ def modularity(
     """Score how little each code knows about other factors than its own."""
     _protocol.choose(protocol, PROTOCOLS, "modularity")
     table, known = _protocol.read(
-        codes, factors, continuous=continuous, bins=bins, least_factors=2, metric="modularity"
+        codes,
+        factors,
+        continuous=continuous,
+        bins=bins,
+        least_factors=2,
+        missing="mask",
+        metric="modularity",
     )
     rarest = 1e-4 if protocol == "ridgeway2018" else 0.0
     information = measure_information(table, known, bins, rarest=rarest)
@@ -61,5 +67,6 @@ def modularity(
             "informed_codes": informed,
             "mutual_information": information.mutual,
         },
+        notes=known.notes,
         made=_protocol.made(table, known, seed=seed, bins=bins),
     )

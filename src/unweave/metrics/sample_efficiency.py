@@ -71,6 +71,7 @@ def sample_efficiency(
             "accuracy_from_few_per_factor": accuracy[0],
             "accuracy_from_all_per_factor": accuracy[1],
         },
+        notes=known.notes,
         made=_protocol.made(
             table,
             known,

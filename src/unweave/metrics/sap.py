@@ -45,7 +45,7 @@ def sap(
     """Score the gap between the two codes that predict each factor best."""
     _protocol.choose(protocol, PROTOCOLS, "sap")
     table, known = _protocol.read(
-        codes, factors, continuous=continuous, least_codes=2, metric="sap"
+        codes, factors, continuous=continuous, least_codes=2, missing="mask", metric="sap"
     )
     rng = np.random.default_rng(seed)
     scaled = protocol == "locatello2019_standardized"
@@ -54,7 +54,13 @@ def sap(
         table = standardize(table, table[train])
     regression = np.array(known.continuous) | (protocol == "kumar2018")
     scores = np.zeros((table.shape[1], len(known.sizes)))
-    correlations = _squared_correlations(table[train], known.values[train])
+    correlations = np.zeros(scores.shape)
+    for factor in np.flatnonzero(regression).tolist():
+        rows = known.known_rows(factor, train)
+        of_factor = _squared_correlations(table[rows], known.values[rows, factor, None])
+        correlations[:, factor] = of_factor[:, 0]
+    fitted = [known.known_rows(factor, train) for factor in range(len(known.sizes))]
+    judged = [known.known_rows(factor, test) for factor in range(len(known.sizes))]
     for code in range(table.shape[1]):
         column = table[:, code].astype(np.float64)
         for factor, size in enumerate(known.sizes):
@@ -62,9 +68,11 @@ def sap(
                 scores[code, factor] = correlations[code, factor]
                 continue
             labels = known.labels[:, factor]
-            slopes, intercepts = fit_one_code(column[train], labels[train], size).T
-            predicted = (column[test, None] * slopes + intercepts).argmax(axis=1)
-            scores[code, factor] = (predicted == labels[test]).mean()
+            slopes, intercepts = fit_one_code(
+                column[fitted[factor]], labels[fitted[factor]], size
+            ).T
+            predicted = (column[judged[factor], None] * slopes + intercepts).argmax(axis=1)
+            scores[code, factor] = (predicted == labels[judged[factor]]).mean()
     best, second = top_two(scores, axis=0)
     return Score(
         "sap",
@@ -77,6 +85,7 @@ def sap(
             "scores": scores,
             "by_regression": regression,
         },
+        notes=known.notes,
         made=_protocol.made(
             table, known, seed=seed, standardized=scaled, train_rows=len(train), test_rows=len(test)
         ),

@@ -75,7 +75,7 @@ def unfairness(
     made = _protocol.made(
         inputs, known, seed=seed, bins=bins, train_rows=len(train), test_rows=len(test)
     )
-    return _result(distance, known.names, protocol, source, made)
+    return _result(distance, known.names, protocol, source, made, known.notes)
 
 
 def unfairness_of_model(
@@ -116,6 +116,7 @@ def _result(
     protocol: str,
     source: str,
     made: Made,
+    notes: tuple[str, ...] = (),
 ) -> Score:
     pairs = ~np.eye(len(distance), dtype=bool)
     return Score(
@@ -130,6 +131,7 @@ def _result(
         },
         higher_is_better=False,
         made=made,
+        notes=notes,
     )
 
 

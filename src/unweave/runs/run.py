@@ -228,4 +228,6 @@ def load(
     # As in training: fast, and codes are the same to the last bit.
     devices.tune_allocator()
     devices.place(nets, devices.choose_device(device))
+    if data is not None:
+        data = data.arranged_by(config.data_options)
     return Run(config, summary, nets, step=step, folder=run_folder, data=data)

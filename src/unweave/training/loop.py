@@ -119,6 +119,7 @@ def resume(
     """Continue a run from its newest checkpoint, to its own number of steps or to another."""
     run_folder = RunFolder(folder)
     config, summary = run_folder.read_config()
+    data = data.arranged_by(config.data_options)
     if data.image_shape != summary.image_shape:
         raise ConfigError(
             f"{folder} was trained on images of shape {summary.image_shape}, "

@@ -5,7 +5,7 @@ import numpy as np
 from rules._groups import wrong_pixels
 from rules._measures import swaps
 from rules._rule import Checks, Columns, Finding, Measure, Rule
-from rules._training import all_images, judged_on, shuffled, squares, train
+from rules._training import all_images, squares, train, untrained
 from unweave.evaluation.probes import accuracy
 from unweave.methods.lord import LORD
 from unweave.runs.run import Run
@@ -33,7 +33,7 @@ def r2(found: np.ndarray, wanted: np.ndarray) -> float:
 
 
 def finding(run: Run) -> Finding:
-    run, data = judged_on(run, squares()), squares()
+    data = squares()
     factors, codes = data.factors(), run.encode(all_images(data))
     side, alike = factors[:, 2], factors[:, 0] * 16 + factors[:, 1]  # same place, other class
     contents = run.nets.contents.weight.detach().numpy()
@@ -50,10 +50,8 @@ def finding(run: Run) -> Finding:
     return Finding(numbers, swaps(run))
 
 
-def trained(seed: int, *, strangers: bool = False, **changes: float) -> Finding:
-    data = shuffled(squares(), seed) if strangers else squares()
-    run = train(LORD(**SETTINGS | changes), data=data, seed=seed, steps=STEPS, batch_size=128)
-    return finding(run)
+def trained(seed: int, **changes: float) -> Finding:
+    return finding(train(LORD(**SETTINGS | changes), seed=seed, steps=STEPS, batch_size=128))
 
 
 def checks(own: Columns, others: object) -> Checks:
@@ -69,7 +67,7 @@ def checks(own: Columns, others: object) -> Checks:
 
 SABOTEURS: dict[str, Measure] = {
     "no noise, no decay": lambda seed: trained(seed, noise=0, content_decay=0),
-    "classes shuffled": lambda seed: trained(seed, strangers=True),
+    "untrained": lambda seed: finding(untrained(LORD(**SETTINGS), seed=seed)),
 }
 RULE = Rule(
     covers=("lord",),

@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from unweave.metrics import CODES, Score, choose_protocol, read_tables
+from unweave.correlation import correlations
+from unweave.metrics import CODES, Score, choose_protocol, how_made, read_tables
 
 PROTOCOLS = {"plain": "Pearson's r over all rows"}
 NEEDS = CODES
@@ -27,12 +28,8 @@ def largest_correlation(
     """
     choose_protocol(protocol, PROTOCOLS, "largest_correlation")
     table, known = read_tables(codes, factors, metric="largest_correlation")
-    values = np.asarray(known.values, dtype=float)
-    both = np.concatenate([table, values], axis=1)
-    both = both - both.mean(0)
-    norms = np.linalg.norm(both, axis=0)
-    normed = both / np.where(norms > 0, norms, 1)  # what does not vary follows nothing
-    found = np.abs(normed[:, : table.shape[1]].T @ normed[:, table.shape[1] :])
-    best = np.minimum(found.max(axis=0), 1.0)
+    found = np.abs(correlations(table, known.values))
+    best = found.max(axis=0)
     details = {"factor_names": known.names, "best_code": found.argmax(axis=0), "largest": best}
-    return Score("largest_correlation", best.mean(), protocol, details)
+    made = how_made(table, known, seed=seed)
+    return Score("largest_correlation", best.mean(), protocol, details, made=made)
