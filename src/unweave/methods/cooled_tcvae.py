@@ -13,7 +13,7 @@ The total correlation is that of codes with noise ε ~ N(0, I) of width h: of na
 posteriors the estimate from a batch is off by nats, more or less by their width alone,
 which training would exploit; the noise takes that away. Only latents that are on count
 in it. A flat prior keeps the axes of the code from turning while the pressure is high;
-docs/results/recipe.md measures each part.
+benchmarks/recipe.py measures each part.
 """
 
 from dataclasses import dataclass, replace
