@@ -21,10 +21,10 @@ def held(path: Path, *, waits: bool = False) -> Iterator[bool]:
     with open(path, "w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | (0 if waits else fcntl.LOCK_NB))
+            ours = True
         except BlockingIOError:
-            yield False
-        else:
-            yield True
+            ours = False
+        yield ours
 
 
 @contextmanager
