@@ -149,8 +149,15 @@ def test_every_other_architecture_can_be_normalised(name):
     assert encoder(images).shape == (2, 5)
     decoder = batch_normalized(architecture.decoder(5, (1, 64, 64)))
     norms = [m for m in decoder.modules() if isinstance(m, nn.BatchNorm1d | nn.BatchNorm2d)]
-    assert len(norms) == len(layers(decoder)) - 1
+    ends_in_layer = isinstance(decoder[-1], LAYERS)  # mlp64 ends in a reshaping
+    assert len(norms) == len(layers(decoder)) - ends_in_layer
     assert decoder(torch.rand(2, 5)).shape == (2, 1, 64, 64)
+
+
+def test_what_has_no_weights_ends_a_network_too():
+    """So it was when runs were stored, whose weights are to be found."""
+    ended = batch_normalized(nn.Sequential(nn.Linear(2, 4), nn.Unflatten(1, (1, 2, 2))))
+    assert [type(part) for part in ended] == [nn.Linear, nn.BatchNorm1d, nn.Unflatten]
 
 
 def test_weights_of_generators_are_named_as_in_stored_runs():

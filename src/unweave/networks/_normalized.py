@@ -25,9 +25,11 @@ Change = Callable[[nn.Module], list[nn.Module]]
 
 
 def batch_normalized(network: nn.Module) -> nn.Module:
-    """Return the network with batch normalisation after every layer but the last.
+    """Return the network with batch normalisation after every layer but one that ends it.
 
-    S. Ioffe and C. Szegedy, ICML 2015, arXiv:1502.03167.
+    S. Ioffe and C. Szegedy, ICML 2015, arXiv:1502.03167. Where something without weights
+    ends it, such as the reshaping of mlp64, the layer before that is normalised as well:
+    stored runs were trained so.
     """
     last = _last(network)
 
@@ -115,14 +117,12 @@ def _is_sequence(module: nn.Module) -> TypeGuard[nn.Sequential]:
 
 
 def _last(network: nn.Module) -> nn.Module:
-    """Return the layer with weights that gives a network's output, which must stay as it is."""
+    """Return the module that ends a network, which must stay as it is if it is a layer."""
     if _is_layer(network):
         return network
-    if isinstance(network, BlockDecoder):
-        return _last(network.coarse)
     if not _is_sequence(network):
         raise ConfigError(
             f"the network ends in {type(network).__name__}, and which of its layers gives the "
             f"output is not known; end it with a layer in an nn.Sequential"
         )
-    return _last([part for part in network if any(True for _ in part.parameters())][-1])
+    return _last(network[-1])
