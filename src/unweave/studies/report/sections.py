@@ -169,8 +169,8 @@ def comparisons(done: StudyTable, metric: str, source: str) -> Iterator[Block]:
         f"p: sign-flip test of the differences, corrected for {len(found)} comparisons (Holm). "
         f"With {count} seeds the smallest uncorrected p is {smallest:.2g}"
         + (", so nothing can be told apart at the 5 % level. " if smallest > 0.05 else ". ")
-        + "Seeds needed: for 4 chances of 5 to tell the two apart with a paired t-test, if the "
-        "differences are as seen here." + note
+        + "Seeds needed: for 4 chances of 5 that this test, so corrected, tells the two apart, "
+        "if the differences are as seen here." + note
     )
 
 

@@ -8,7 +8,7 @@ than from a normal distribution. Every random draw is seeded: a report repeats.
 import itertools
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,8 @@ class Interval:
     """Runs it is made of."""
 
     def __str__(self) -> str:
+        if self.count < 2:  # an interval without width would pass for certainty
+            return f"{self.value:.3f}"
         return f"{self.value:.3f} [{self.low:.3f}, {self.high:.3f}]"
 
 
@@ -71,7 +73,7 @@ class Comparison:
     adjusted: float
     """The same, corrected for how many pairs are compared (Holm)."""
     seeds_needed: float
-    """Seeds that would tell the two apart 4 times of 5 at the 5 % level; inf if never."""
+    """Seeds with which `adjusted` is below 5 % in 4 cases of 5; inf if never."""
 
     @property
     def is_told_apart(self) -> bool:
@@ -86,13 +88,15 @@ def compare(
     Runs of one seed share weights at the start and batches where the networks are
     alike, which is why differences are taken seed by seed.
     """
-    found = []
+    found: list[Comparison] = []
+    seen: list[Numbers] = []
     for first, second in itertools.combinations(arms, 2):
         a, b = arms[first], arms[second]
         shared = sorted(s for s in a.keys() & b.keys() if math.isfinite(a[s] - b[s]))
         if len(shared) < 2:
             continue
         differences = np.array([a[s] - b[s] for s in shared])
+        seen.append(differences)
         winning = probability_of_beating(list(a.values()), list(b.values()))
         found.append(
             Comparison(
@@ -102,11 +106,15 @@ def compare(
                 beats=winning if higher_is_better else 1 - winning,
                 p_value=sign_flip_p_value(differences, seed),
                 adjusted=math.nan,
-                seeds_needed=seeds_needed(differences),
+                seeds_needed=math.nan,
             )
         )
     corrected = holm([c.p_value for c in found])
-    return [Comparison(**{**vars(c), "adjusted": p}) for c, p in zip(found, corrected, strict=True)]
+    needed = [seeds_needed(differences, comparisons=len(found)) for differences in seen]
+    return [
+        replace(comparison, adjusted=p, seeds_needed=count)
+        for comparison, p, count in zip(found, corrected, needed, strict=True)
+    ]
 
 
 def probability_of_beating(first: Sequence[float], second: Sequence[float]) -> float:
@@ -143,33 +151,55 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return [float(p) for p in adjusted]
 
 
-def seeds_needed(differences: Numbers, power: float = 0.8, level: float = 0.05) -> float:
-    """Return how many seeds a paired t-test needs to tell the arms apart with that power.
+def seeds_needed(
+    differences: Numbers, power: float = 0.8, level: float = 0.05, comparisons: int = 1
+) -> float:
+    """Return how many seeds `sign_flip_p_value` needs to tell the arms apart with that power.
 
-    From the mean and deviation of the differences seen, which a few seeds know
+    With several comparisons the smallest p-value must be below the level over their number
+    (Holm). n seeds have p-values that are multiples of 2 / 2ⁿ, of which the largest below the
+    level counts; at that level the power is a paired t-test's, which exchanging signs
+    approaches. From the mean and deviation of the differences seen, which a few seeds know
     only roughly: read it as an order of size.
     """
     from scipy.stats import nct, t
 
     mean, deviation = float(np.mean(differences)), float(np.std(differences, ddof=1))
+    fewest = fewest_seeds(level / comparisons)
     if deviation == 0:
-        return 2.0 if mean != 0 else math.inf
+        return float(fewest) if mean != 0 else math.inf
     effect = abs(mean) / deviation
 
     def power_of(count: int) -> float:
         shift, freedom = effect * math.sqrt(count), count - 1
-        edge = t.ppf(1 - level / 2, freedom)
+        edge = t.ppf(1 - _reached_level(count, level / comparisons) / 2, freedom)
         return float(nct.sf(edge, freedom, shift) + nct.cdf(-edge, freedom, shift))
 
-    if effect * math.sqrt(MOST_SEEDS) < 2.8:  # normal approximation of power 0.8
+    if power_of(MOST_SEEDS) < power:
         return math.inf
-    low, high = 2, 4
+    low, high = fewest, 2 * fewest
     while high < MOST_SEEDS and power_of(high) < power:
         low, high = high, 2 * high
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if power_of(middle) >= power else (middle + 1, high)
     return float(low)
+
+
+def fewest_seeds(level: float) -> int:
+    """Return the fewest seeds whose smallest p-value, 2 / 2ⁿ, is below the level."""
+    count = 2
+    while 2 / 2**count >= level:
+        count += 1
+    return count
+
+
+def _reached_level(count: int, level: float) -> float:
+    """Return the largest p-value of so many seeds that is below the level."""
+    if count > 40:
+        return level  # its steps are too small to matter
+    step = 2 / 2**count
+    return step * (math.ceil(level / step) - 1)
 
 
 @dataclass(frozen=True)
