@@ -56,9 +56,7 @@ class Kind:
 
 def timed() -> Iterator[Kind]:
     """Time a few steps of every method."""
-    from unweave.studies import Study
-    from unweave.studies.define.expansion import expand
-    from unweave.studies.run.estimate import estimate
+    from unweave.studies import Study, estimate, expand
 
     for data, sets in DATA_SETS.items():
         study = Study(

@@ -24,10 +24,8 @@ import numpy as np
 from unweave import devices
 from unweave.process import usable_cores
 from unweave.runs.config import Machine
-from unweave.studies import Study
-from unweave.studies.define.expansion import Plan, expand
-from unweave.studies.run.driver import Runner, job_of, ledger_of, run_study
-from unweave.studies.run.estimate import estimate
+from unweave.studies import Plan, Study, estimate, expand, ledger_of, run_study
+from unweave.studies.run.driver import Runner, job_of
 from unweave.studies.run.job import run_job
 from unweave.studies.run.local import LocalRunner
 from unweave.studies.run.progress import Progress

@@ -48,10 +48,7 @@ def metric_names() -> str:
     """Return the imports that tell type checkers the functions of the metrics."""
     lines = []
     for entry in catalog.own_names("unweave.metrics"):
-        functions = defined(PACKAGE / "metrics" / f"{entry}.py")
-        for name in (entry, f"{entry}_of_model"):
-            if name in functions:
-                lines.append(typed_import(f"unweave.metrics.{entry}", name))
+        lines.append(typed_import(f"unweave.metrics.{entry}", entry))
     return "\n".join(lines)
 
 

@@ -218,3 +218,17 @@ def test_determinism_is_asked_for_on_a_gpu_only(monkeypatch):
     assert asked == [True]
     assert torch.backends.cudnn.benchmark is False
     monkeypatch.delenv("CUBLAS_WORKSPACE_CONFIG")
+
+
+def test_seeding_is_that_of_torch_without_its_stack_traces(monkeypatch):
+    import traceback
+
+    torch.manual_seed(2**62 + 5)
+    expected = torch.randn(3)
+
+    def refuse(*words, **more):
+        raise AssertionError("a stack was traced")
+
+    monkeypatch.setattr(traceback, "format_stack", refuse)
+    devices.seed_generators(2**62 + 5, torch.device("cpu"))
+    assert torch.equal(torch.randn(3), expected)

@@ -66,6 +66,15 @@ def imported(path: Path) -> set[str]:
     return found
 
 
+def names_imported(path: Path) -> set[str]:
+    """Return the dotted names of what a module imports from others, as far as they go."""
+    found = set()
+    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found | imported(path)
+
+
 @pytest.mark.parametrize("path", modules(), ids=str)
 def test_imports_go_downwards(path: Path):
     unit = unit_of(path)
@@ -78,6 +87,16 @@ def test_imports_go_downwards(path: Path):
             continue
         other = parts[1]
         assert other == unit or LEVEL[other] < LEVEL[unit], f"{path} imports {name}, not below it"
+
+
+@pytest.mark.parametrize("path", modules(), ids=str)
+def test_what_has_an_underscore_is_imported_in_its_own_folder_only(path: Path):
+    here = path.parts[:-1]
+    for name in names_imported(path):
+        parts = name.split(".")[1:]
+        private = next((i for i, part in enumerate(parts) if part.startswith("_")), None)
+        if name.startswith("unweave.") and private is not None:
+            assert here[:private] == tuple(parts[:private]), f"{path} imports {name}"
 
 
 @pytest.mark.parametrize("path", modules(), ids=str)

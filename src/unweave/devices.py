@@ -92,6 +92,19 @@ def use_determinism(device: torch.device) -> None:
     torch.use_deterministic_algorithms(True, warn_only=True)
 
 
+def seed_generators(seed: int, device: torch.device) -> None:
+    """Seed what networks on a device draw from, as `torch.manual_seed` does.
+
+    That also notes the seed for every kind of device that is not there, each time with a
+    stack trace, which takes longer than a small step of training.
+    """
+    torch.default_generator.manual_seed(seed)
+    if device.type == "cuda":
+        torch.cuda.manual_seed_all(seed)
+    elif device.type == "mps":
+        torch.mps.manual_seed(seed)
+
+
 def what_decides_bits(device: torch.device, *, compiled: bool) -> dict[str, Any]:
     """Return what the last bits of numbers depend on, beyond what is computed."""
     processor = torch.backends.cpu.get_cpu_capability()

@@ -134,11 +134,13 @@ def evaluate(
     protocol: str | Mapping[str, str] | None = None,
     seeds: int = 1,
     sampler: str = "table",
+    nulls: int = 0,
     encoded: "Encoded | None" = None,
 ) -> "Scores":
     """Score a run; the scores are kept in its folder as well.
 
-    Scores of the fast preset never take the place of full ones there (`Scores.kept`).
+    `nulls` is how many random rotations of the codes, and shuffles of the factors, are scored
+    beside them. Scores of the fast preset never take the place of full ones there (`Scores.kept`).
     `encoded` holds the run's codes if they have been computed already.
     """
     from unweave.evaluation.encode import encode_run
@@ -146,7 +148,12 @@ def evaluate(
 
     if not isinstance(run, Run):
         run = runs.load(run)
-    how: dict[str, Any] = {"preset": preset, "protocol": protocol, "seeds": seeds}
+    how: dict[str, Any] = {
+        "preset": preset,
+        "protocol": protocol,
+        "seeds": seeds,
+        "nulls": nulls,
+    }
     if why := run.code.why_no_codes(run.kind):
         scores = unscored(metrics, why)
     elif sampler == "paper":

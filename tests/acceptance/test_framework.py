@@ -177,9 +177,9 @@ def test_the_page_shows_both_columns_and_what_is_not_met(tmp_path, monkeypatch):
     for name in names:
         rules.measure(name)
     page = write_page.page()
-    assert "1 of 3 rules are met" in page
+    assert "Of 3 rules 2 are measured with the code as it is, and 1 of these are met." in page
     assert "| [good](#good) | passes | all 1 fail |" in page
     assert "| [spoilt](#spoilt) | passes | **passed by:** broken |" in page
     assert "**Not met:** `spoilt` (passed by a broken method: broken)" in page
-    assert "**Not measured with the code as it is:** unmeasured" in page
+    assert "**Not measured:** unmeasured" in page
     assert "| broken | score 0.111, 0.112, 0.113 | fails: above |" in page

@@ -109,7 +109,7 @@ def our_score(name: str, metric: str, options: dict[str, Any], rows: int, seed: 
         def encode(images: Any) -> Any:
             return codes_of(name, images[:, :, 0, 0].astype(np.int64), SIZES, noise)
 
-        return getattr(metrics, f"{metric}_of_model")(encode, full_dsprites(), seed=seed, **options)
+        return getattr(metrics, metric)(encode, full_dsprites(), seed=seed, **options)
     table = standard(name, rows, seed)
     codes, factors = table.codes, table.factors
     bins = options.pop("binned_by_caller", None)

@@ -38,7 +38,7 @@ def test_table_and_model_agree_on_a_full_grid(name: str) -> None:
     options: dict[str, Any] = OPTIONS[name]
     # Factors as they are; coarse ones let the others change within a part.
     whole = {"bins": max(SIZES)} if name == "r_factor_vae_score" else {}
-    score, of_model = getattr(metrics, name), getattr(metrics, f"{name}_of_model")
+    score = of_model = getattr(metrics, name)
     tables = [score(codes, factors, seed=s, **options, **whole).value for s in range(3)]
     models = [of_model(turned, data, seed=s, **options).value for s in range(3)]
     assert 0.02 < np.mean(models) < 0.98
@@ -47,20 +47,20 @@ def test_table_and_model_agree_on_a_full_grid(name: str) -> None:
 
 def test_a_model_encodes_each_row_at_most_once() -> None:
     data = FullGrid(SIZES)
-    metrics.factor_vae_score_of_model(turned, data)
+    metrics.factor_vae_score(turned, data)
     assert data.encoded <= len(data)
 
 
 def test_a_model_with_the_wrong_number_of_codes_is_refused() -> None:
     with pytest.raises(DataError, match="one row of codes per image"):
-        metrics.factor_vae_score_of_model(lambda images: np.zeros((3, 2)), FullGrid(SIZES))
+        metrics.factor_vae_score(lambda images: np.zeros((3, 2)), FullGrid(SIZES))
 
 
 def test_a_data_set_without_a_full_grid_is_refused() -> None:
     data = FullGrid(SIZES)
     data.grid = data.grid[:-1]
     with pytest.raises(DataError, match="no full grid"):
-        metrics.beta_vae_score_of_model(turned, data)
+        metrics.beta_vae_score(turned, data)
 
 
 def test_a_factor_with_one_value_is_not_drawn_for() -> None:
@@ -71,7 +71,7 @@ def test_a_factor_with_one_value_is_not_drawn_for() -> None:
         return images[:, :, 0, 0]
 
     for name in ("beta_vae_score", "factor_vae_score", "r_factor_vae_score", "unfairness"):
-        score = getattr(metrics, f"{name}_of_model")(perfect, data, **OPTIONS[name])
+        score = getattr(metrics, name)(perfect, data, **OPTIONS[name])
         best = 1.0 if score.higher_is_better else 0.0
         assert score.value == pytest.approx(best, abs=0.02), name
         assert score.details["factor_names"] == ("shape", "x", "y")

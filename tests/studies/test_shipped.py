@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from unweave.studies import read_study
-from unweave.studies.define.expansion import expand
+from unweave.studies import expand, read_study
 
 FILES = sorted((Path(__file__).parents[2] / "studies").glob("*.toml"))
 

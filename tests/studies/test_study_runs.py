@@ -14,9 +14,7 @@ import pytest
 import unweave as uw
 from unweave.cli import main
 from unweave.runs.config import Machine
-from unweave.studies import read_study
-from unweave.studies.define.expansion import expand
-from unweave.studies.run.driver import ledger_of
+from unweave.studies import expand, ledger_of, read_study
 
 TINY = """
 data = "toy_xys"

@@ -49,6 +49,9 @@ class Flags:
     score each factor on the rows that have it."""
     seeds: int = 1
     """Score with so many seeds, and give mean and 95 % interval."""
+    nulls: int = 0
+    """Score so many random rotations of the codes too, and as many shuffles of the factors, and
+    say which scores are better."""
     preset: Literal["full", "fast"] = "full"
     """Rows and draws: the study's sizes, or a fifth of them."""
     sampler: Literal["table", "paper"] = "table"
@@ -78,6 +81,7 @@ def run(words: list[str]) -> int:
         "protocol": protocols(flags.protocol),
         "seeds": flags.seeds,
         "preset": flags.preset,
+        "nulls": flags.nulls,
     }
     if flags.run is not None:
         folder = Path(flags.out) if flags.out else Path(flags.run)

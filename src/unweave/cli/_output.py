@@ -82,7 +82,7 @@ def paper_of(entry: object) -> str:
 
 def say_scores(scores: dict[str, Any]) -> None:
     """Print scores as a table; what could not be computed says why."""
-    from unweave.metrics import protocol_words
+    from unweave.metrics import null_words, protocol_words
 
     table = Table("metric", "score", "better is", "protocol")
     for name, entry in scores.items():
@@ -96,9 +96,10 @@ def say_scores(scores: dict[str, Any]) -> None:
             f"\n{part} {value:.4f}" for part, value in (entry.get("parts") or {}).items()
         )
         direction = "higher" if entry["higher_is_better"] else "lower"
-        how = "\n".join(
-            [protocol_words(entry), *(f"note: {note}" for note in entry.get("notes") or ())]
-        )
+        told = [f"note: {note}" for note in entry.get("notes") or ()]
+        if nulls := null_words(entry):
+            told.insert(0, f"nulls: {nulls}")
+        how = "\n".join([protocol_words(entry), *told])
         table.add_row(name, shown, direction, how)
     show(table)
 

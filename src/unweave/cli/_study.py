@@ -92,8 +92,7 @@ def run(words: list[str]) -> int:
 
 
 def _run(flags: Run) -> int:
-    from unweave.studies import read_study
-    from unweave.studies.run.driver import run_study
+    from unweave.studies import read_study, run_study
 
     study = read_study(flags.file)
     if flags.dry_run:
@@ -133,9 +132,8 @@ def _ray_runner(flags: Run) -> Any:
 
 
 def _dry_run(study: Any, flags: Run) -> int:
-    from unweave.studies.define.expansion import expand
-    from unweave.studies.run.driver import choose_workers, ledger_of
-    from unweave.studies.run.estimate import estimate
+    from unweave.studies import estimate, expand, ledger_of
+    from unweave.studies.run.driver import choose_workers
     from unweave.studies.run.progress import in_words
 
     plan = expand(study)
@@ -169,11 +167,8 @@ def _dry_run(study: Any, flags: Run) -> int:
 
 
 def _table(flags: MakeTable) -> int:
-    from unweave.studies import read_study
-    from unweave.studies.define.expansion import expand
+    from unweave.studies import expand, ledger_of, make_table, read_study
     from unweave.studies.report.statistics import median_interval
-    from unweave.studies.report.table import make_table
-    from unweave.studies.run.driver import ledger_of
 
     plan = expand(read_study(flags.file))
     ledger = ledger_of(plan, flags.out)
@@ -190,17 +185,12 @@ def _table(flags: MakeTable) -> int:
 
 def _report(flags: MakeReport) -> int:
     from unweave.studies import read_study
-    from unweave.studies.define.expansion import expand
-    from unweave.studies.report.study_report import write_report
-    from unweave.studies.run.driver import ledger_of
 
     target = None if flags.to is None else Path(flags.to)
     if target is not None and target.suffix not in (".html", ".md"):
         raise ConfigError(f"{target}: expected a file ending in .html or .md")
-    plan = expand(read_study(flags.file))
-    path = write_report(
-        plan,
-        ledger_of(plan, flags.out),
+    path = read_study(flags.file).report(
+        flags.out,
         target,
         with_selection=not flags.no_selection,
         most_models=flags.most_models,

@@ -130,7 +130,7 @@ class FactorImages:
         """Whether every combination of factors is there once, in order."""
         return bool(self.factor_list) and self._table is None
 
-    @cached_property
+    @property
     def is_black_and_white(self) -> bool:
         """Whether nearly all pixels are, but for grey edges; judged by up to 256 images."""
         rows = np.unique(np.linspace(0, len(self) - 1, min(len(self), 256)).astype(np.int64))

@@ -17,7 +17,7 @@ from unweave.data._dataset import Column, Factor
 from unweave.errors import DataError
 from unweave.files.arrays import ArrayArchive, Header, map_array, text_of
 from unweave.files.csv_cells import read_csv_cells
-from unweave.tables import is_missing
+from unweave.tables import is_missing, to_numpy
 
 FILE_COLUMNS = ("file", "filename", "file_name", "path", "image", "image_id", "name")
 """A column of a CSV called so says which image a line is about."""
@@ -84,9 +84,9 @@ def _beside(name: str, known: np.ndarray, column: np.ndarray, where: str) -> Col
 def as_columns(factors: Any, names: Sequence[str] | None, where: str) -> dict[str, np.ndarray]:
     """Read columns from a table in memory: a mapping of columns, or an array (row[, factor])."""
     if hasattr(factors, "items"):  # a dict or a data frame
-        columns = {str(name): as_numpy(column) for name, column in factors.items()}
+        columns = {str(name): to_numpy(column) for name, column in factors.items()}
     else:
-        array = as_numpy(factors)
+        array = to_numpy(factors)
         if array.ndim == 1:
             array = array[:, None]
         if array.ndim != 2:
@@ -103,13 +103,6 @@ def as_columns(factors: Any, names: Sequence[str] | None, where: str) -> dict[st
         if column.ndim != 1:
             raise DataError(f"{where}: factor {name!r} has shape {column.shape}; expected one axis")
     return columns
-
-
-def as_numpy(values: Any) -> np.ndarray:
-    """Return an array, also from a torch tensor on any device."""
-    if hasattr(values, "detach"):
-        values = values.detach().cpu()
-    return np.asarray(values)
 
 
 def read_columns(path: Path, count: int, files: Sequence[str] | None) -> dict[str, np.ndarray]:

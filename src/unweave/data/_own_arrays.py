@@ -19,7 +19,6 @@ from unweave.data._factor_table import (
     archive_columns,
     as_columns,
     as_factors,
-    as_numpy,
     read_columns,
 )
 from unweave.data._options import DataOptions
@@ -28,6 +27,7 @@ from unweave.data._resize import resized
 from unweave.errors import DataError
 from unweave.files.arrays import ArrayArchive, map_array
 from unweave.files.cache import cache_folder, cache_key, cached_array
+from unweave.tables import to_numpy
 
 IMAGE_ARRAYS = ("images", "imgs", "image", "x", "data", "x_train", "arr_0")
 """Arrays of an .npz called so hold the images."""
@@ -51,7 +51,7 @@ def from_arrays(
     data frame. A column of whole numbers or strings takes the values it has;
     any other is continuous. The images are used where they are, not copied.
     """
-    pixels = _as_pixels(as_numpy(images), channels, name)
+    pixels = _as_pixels(to_numpy(images), channels, name)
     _check_range(pixels, name)
     note = _note(pixels)
     if factors is None:

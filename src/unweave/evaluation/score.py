@@ -18,8 +18,20 @@ from unweave import catalog
 from unweave.catalog import check_name, suggestion
 from unweave.code_prior import PriorName
 from unweave.errors import ConfigError, DataError
-from unweave.metrics import Score, _protocol, protocol_words
-from unweave.metrics._sampling import Encoder, Grid, encode_rows
+from unweave.evaluation import nulls as null_tables
+from unweave.metrics import (
+    CODES,
+    CODES_ALONE,
+    POSTERIOR,
+    POSTERIOR_ALONE,
+    SEVERAL_MODELS,
+    Encoder,
+    Grid,
+    Score,
+    encode_rows,
+    null_words,
+    protocol_words,
+)
 from unweave.tables import Continuous, FactorTable, check_same_rows, code_table, factor_table
 
 DEFAULT = (
@@ -64,7 +76,7 @@ SIZES = {
 }
 
 
-ALONE = (_protocol.CODES_ALONE, _protocol.POSTERIOR_ALONE)
+ALONE = (CODES_ALONE, POSTERIOR_ALONE)
 """What metrics need that say something without any factor."""
 
 
@@ -87,6 +99,8 @@ class Scores(dict[str, Score]):
                 line += f"  [{low:.4f}, {high:.4f}]"
             if result.parts:
                 line += "  " + ", ".join(f"{part} {v:.4f}" for part, v in result.parts.items())
+            if result.nulls:
+                line += f"  ({null_words(result.to_json())})"
             lines.append(f"{line}  {protocol_words(result.to_json())}")
             lines += [f"{'':{width}}  note: {note}" for note in result.remarks]
         lines += [f"{name:{width}}  not scored: {why}" for name, why in self.reasons.items()]
@@ -113,6 +127,7 @@ def score(
     factor_names: Sequence[str] | None = None,
     continuous: Continuous = None,
     missing: str = "refuse",
+    nulls: int = 0,
 ) -> Scores:
     """Score codes by several metrics.
 
@@ -122,11 +137,14 @@ def score(
     log-variances of a Gaussian encoder for the metrics that need them, and `prior`
     says what they were drawn towards. With several seeds a score is a mean, with a
     95 % interval in its details. `continuous` says which factors are amounts;
-    `missing="mask"` scores each factor on the rows that have it.
+    `missing="mask"` scores each factor on the rows that have it. `nulls` is how many random
+    rotations of the codes, and as many shuffles of the factors, are scored beside them.
     """
     check_name(preset, PRESETS, "preset")
-    if seeds < 1:
-        raise ConfigError(f"seeds must be at least 1; found {seeds}.")
+    if seeds < 1 or nulls < 0:
+        raise ConfigError(
+            f"seeds must be at least 1 and nulls at least 0; found {seeds} and {nulls}."
+        )
     if factors is None and metrics in ("default", "all"):
         metrics = [name for name in choose_metrics("all") if _module(name).NEEDS in ALONE]
     chosen = choose_metrics(metrics)
@@ -144,7 +162,9 @@ def score(
                 _once(name, tables, PRESETS[preset], protocols.get(name), seed)
                 for seed in range(seeds)
             ]
-            result[name] = _combine(runs, preset)
+            combined = _combine(runs, preset)
+            drawn = _nulls(name, tables, PRESETS[preset], protocols.get(name), nulls)
+            result[name] = replace(combined, nulls=drawn)
         except DataError as error:
             result.reasons[name] = str(error)
     return result
@@ -159,12 +179,13 @@ def score_model(
     protocol: str | Mapping[str, str] | None = None,
     seeds: int = 1,
     sampler: str = "table",
+    nulls: int = 0,
 ) -> Scores:
     """Score a callable from images to codes on rows drawn from a data set.
 
     `sampler="paper"` lets the scores that were defined by drawing images (β-VAE, FactorVAE,
     unfairness and others that `docs/metrics.md` names) draw from the full grid as their
-    papers do, which encodes many more images.
+    papers do, which encodes many more images. Those have no `nulls`, which are made of rows.
     """
     check_name(sampler, ("table", "paper"), "sampler")
     check_name(preset, PRESETS, "preset")
@@ -175,7 +196,7 @@ def score_model(
     factors = np.asarray(data.factors(rows))
     chosen = choose_metrics(metrics)
     protocols = _protocols(protocol, chosen)
-    from_grid = [name for name in chosen if sampler == "paper" and _of_model(name)]
+    from_grid = [name for name in chosen if sampler == "paper" and _takes_a_model(name)]
     rest = [name for name in chosen if name not in from_grid]
     kept = {name: value for name, value in protocols.items() if name in rest}
     result = score(
@@ -186,10 +207,10 @@ def score_model(
         protocol=kept,
         seeds=seeds,
         factor_names=tuple(data.factor_names),
+        nulls=nulls,
     )
     for name in from_grid:
-        function = _of_model(name)
-        assert function is not None
+        function = getattr(_module(name), name)
         options = _sizes(function, size, protocols.get(name))
         if name in protocols:
             options["protocol"] = protocols[name]
@@ -235,8 +256,9 @@ def _module(name: str) -> ModuleType:
     return catalog.load("unweave.metrics", name, "metric")
 
 
-def _of_model(name: str) -> Callable[..., Score] | None:
-    return getattr(_module(name), f"{name}_of_model", None)
+def _takes_a_model(name: str) -> bool:
+    """Return whether a metric draws images of a grid itself, given a function that encodes."""
+    return getattr(_module(name), "TAKES_A_MODEL", False)
 
 
 def _protocols(protocol: str | Mapping[str, str] | None, metrics: list[str]) -> dict[str, str]:
@@ -264,7 +286,7 @@ def _once(name: str, tables: _Tables, preset: Preset, protocol: str | None, seed
         options["protocol"] = protocol
     if "prior" in inspect.signature(function).parameters:
         options["prior"] = tables.prior
-    if module.NEEDS == _protocol.SEVERAL_MODELS:
+    if module.NEEDS == SEVERAL_MODELS:
         raise DataError(f"{name} compares several models; call unweave.metrics.{name} with them.")
     rows = _rows(len(tables.codes), preset, "test_rows" in options, seed)
     if tables.factors is None and module.NEEDS not in ALONE:
@@ -273,10 +295,10 @@ def _once(name: str, tables: _Tables, preset: Preset, protocol: str | None, seed
     posterior = tables.posterior
     if posterior is not None:
         posterior = tuple(code_table(part, "posterior")[rows] for part in posterior)  # type: ignore[assignment]
-    if module.NEEDS in (_protocol.POSTERIOR, _protocol.POSTERIOR_ALONE):
+    if module.NEEDS in (POSTERIOR, POSTERIOR_ALONE):
         if posterior is None:
             raise DataError(f"{name} needs a Gaussian posterior: means and log-variances.")
-        if module.NEEDS == _protocol.POSTERIOR:
+        if module.NEEDS == POSTERIOR:
             return function(*posterior, factors, seed=seed, **options)
         return function(*posterior, seed=seed, **options)
     if name == "jemmig" and protocol == "do2020":
@@ -284,6 +306,26 @@ def _once(name: str, tables: _Tables, preset: Preset, protocol: str | None, seed
             raise DataError("jemmig with protocol do2020 needs means and log-variances.")
         return function(posterior[0], factors, logvar=posterior[1], seed=seed, **options)
     return function(tables.codes[rows], factors, seed=seed, **options)
+
+
+def _nulls(
+    name: str, tables: _Tables, preset: Preset, protocol: str | None, count: int
+) -> dict[str, tuple[float, ...]]:
+    """Score codes that were turned and factors that were shuffled, where a metric has them."""
+    needs = _module(name).NEEDS
+    found: dict[str, list[float]] = {}
+    for draw in range(count):
+        if needs in (CODES, CODES_ALONE):
+            turned = replace(tables, codes=null_tables.rotated(tables.codes, draw))
+            found.setdefault(null_tables.ROTATED, []).append(
+                _once(name, turned, preset, protocol, 0).value
+            )
+        if needs in (CODES, POSTERIOR) and tables.factors is not None:
+            mixed = replace(tables, factors=null_tables.shuffled(tables.factors, draw))
+            found.setdefault(null_tables.SHUFFLED, []).append(
+                _once(name, mixed, preset, protocol, 0).value
+            )
+    return {null: tuple(values) for null, values in found.items()}
 
 
 def _rows(count: int, preset: Preset, splits: bool, seed: int) -> NDArray[np.int64]:

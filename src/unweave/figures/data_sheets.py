@@ -26,7 +26,7 @@ def factor_traversals(data: FactorImages, columns: int = 10, seed: int = 0) -> I
             rows = _spread_of_continuous(data, index, columns)
         else:
             values = np.linspace(0, factor.size - 1, columns).round().astype(int)
-            rows = np.array([_nearest(data, start, index, v, rng) for v in values])
+            rows = np.array([_nearest(data, start, index, v) for v in values])
         lines.append(data.images(rows, rng))
         labels.append(factor.name)
     return tile(
@@ -34,9 +34,7 @@ def factor_traversals(data: FactorImages, columns: int = 10, seed: int = 0) -> I
     )
 
 
-def _nearest(
-    data: FactorImages, start: np.ndarray, index: int, value: int, rng: np.random.Generator
-) -> int:
+def _nearest(data: FactorImages, start: np.ndarray, index: int, value: int) -> int:
     """Find the row with this value of one factor whose others are closest to `start`."""
     if data.is_grid:
         wanted = start.copy()

@@ -19,25 +19,25 @@ from unweave.metrics._protocol import (
 from unweave.metrics._protocol import choose as choose_protocol
 from unweave.metrics._protocol import made as how_made
 from unweave.metrics._protocol import read as read_tables
-from unweave.metrics._score import Made, Score, is_preliminary, protocol_words
+from unweave.metrics._sampling import Encoder, Grid, encode_rows
+from unweave.metrics._score import (
+    Made,
+    Score,
+    is_above_nulls,
+    is_preliminary,
+    null_words,
+    protocol_words,
+)
 
 if TYPE_CHECKING:
     # names: python docs/make_tables.py
     from unweave.metrics.beta_vae_score import beta_vae_score as beta_vae_score
-    from unweave.metrics.beta_vae_score import beta_vae_score_of_model as beta_vae_score_of_model
     from unweave.metrics.dci import dci as dci
     from unweave.metrics.dcimig import dcimig as dcimig
     from unweave.metrics.explicitness import explicitness as explicitness
     from unweave.metrics.factor_vae_score import factor_vae_score as factor_vae_score
-    from unweave.metrics.factor_vae_score import (
-        factor_vae_score_of_model as factor_vae_score_of_model,
-    )
     from unweave.metrics.factored_components import factored_components as factored_components
-    from unweave.metrics.factored_components import (
-        factored_components_of_model as factored_components_of_model,
-    )
     from unweave.metrics.flatness import flatness as flatness
-    from unweave.metrics.flatness import flatness_of_model as flatness_of_model
     from unweave.metrics.gaussian_total_correlation import (
         gaussian_total_correlation as gaussian_total_correlation,
     )
@@ -51,14 +51,10 @@ if TYPE_CHECKING:
     from unweave.metrics.mig_sup import mig_sup as mig_sup
     from unweave.metrics.modularity import modularity as modularity
     from unweave.metrics.r_factor_vae_score import r_factor_vae_score as r_factor_vae_score
-    from unweave.metrics.r_factor_vae_score import (
-        r_factor_vae_score_of_model as r_factor_vae_score_of_model,
-    )
     from unweave.metrics.sample_efficiency import sample_efficiency as sample_efficiency
     from unweave.metrics.sap import sap as sap
     from unweave.metrics.udr import udr as udr
     from unweave.metrics.unfairness import unfairness as unfairness
-    from unweave.metrics.unfairness import unfairness_of_model as unfairness_of_model
     # end of names
 
 __all__ = [
@@ -67,11 +63,16 @@ __all__ = [
     "POSTERIOR",
     "POSTERIOR_ALONE",
     "SEVERAL_MODELS",
+    "Encoder",
+    "Grid",
     "Made",
     "Score",
     "choose_protocol",
+    "encode_rows",
     "how_made",
+    "is_above_nulls",
     "is_preliminary",
+    "null_words",
     "protocol_words",
     "read_tables",
 ]
@@ -81,9 +82,7 @@ __all__ += list(catalog.own_names(__name__))
 # of its function, which has the same name.
 for _name in catalog.own_names(__name__):
     _module = importlib.import_module(f"{__name__}.{_name}")
-    for _function in (_name, f"{_name}_of_model"):
-        if hasattr(_module, _function):
-            globals()[_function] = getattr(_module, _function)
+    globals()[_name] = getattr(_module, _name)
 
 
 def __getattr__(name: str) -> Any:

@@ -1,7 +1,7 @@
 """What a metric returns: a number, what it was made of, and under which protocol."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -76,6 +76,9 @@ class Score:
     """Numbers that belong beside the value, by the name that a paper prints them under."""
     chance: float | None = None
     """What codes without information score, where that is known."""
+    nulls: dict[str, tuple[float, ...]] = field(default_factory=dict)
+    """The same score of codes that were turned at random ("rotated"), or whose rows were given
+    factors of other rows ("shuffled"), once for each draw."""
     notes: tuple[str, ...] = ()
     """What else a reader of the value must know."""
 
@@ -96,10 +99,17 @@ class Score:
         )
         if worse:
             notes.append(f"worse than chance, {self.chance:.3f}")
+        for null, draws in self.nulls.items():
+            if not self.above(null):
+                notes.append(f"no better than {NULLS[null]}, {min(draws):.3f} to {max(draws):.3f}")
         dropped = () if self.made is None else self.made.dropped_codes
         if self.made is not None and dropped:
             notes.append(f"{len(dropped)} of {self.made.codes} codes left out: {_few(dropped)}")
         return tuple(dict.fromkeys([*notes, *self.notes]))
+
+    def above(self, null: str) -> bool:
+        """Say whether the value is better than every draw of a null and two deviations off."""
+        return _is_above(self.value, self.nulls[null], self.higher_is_better)
 
     def __float__(self) -> float:
         return self.value
@@ -111,6 +121,8 @@ class Score:
             lines.append(
                 "  " + ", ".join(f"{name} {part:.4f}" for name, part in self.parts.items())
             )
+        if self.nulls:
+            lines.append(f"  nulls: {null_words(self.to_json())}")
         lines += [f"  note: {note}" for note in self.remarks]
         if self.made is not None:
             lines.append(f"  made of: {self.made}")
@@ -127,10 +139,43 @@ class Score:
             "higher_is_better": self.higher_is_better,
             "parts": _plain(self.parts),
             "chance": self.chance,
+            "nulls": _plain(self.nulls),
             "notes": list(self.remarks),
             "made": None if self.made is None else _plain(asdict(self.made)),
             "details": {name: _plain(detail) for name, detail in self.details.items()},
         }
+
+
+NULLS = {
+    "rotated": "random rotations of the same codes",
+    "shuffled": "the same codes with shuffled factors",
+}
+
+
+def _is_above(value: float, draws: Sequence[float], higher_is_better: bool) -> bool:
+    """Compare a value with a null's draws; a few of them are easily beaten by chance alone."""
+    sign = 1 if higher_is_better else -1
+    signed = [sign * draw for draw in draws]
+    margin = 2 * float(np.std(signed, ddof=1)) if len(signed) > 1 else 0.0
+    return sign * value > max(*signed, float(np.mean(signed)) + margin)
+
+
+def null_words(entry: Mapping[str, Any]) -> str:
+    """Return the nulls of a stored score, as tables show them; nothing if it has none."""
+    words = []
+    for null, draws in (entry.get("nulls") or {}).items():
+        deviation = f" ± {np.std(draws, ddof=1):.3f}" if len(draws) > 1 else ""
+        words.append(f"{null} {np.mean(draws):.3f}{deviation}")
+    return ", ".join(words)
+
+
+def is_above_nulls(entry: Mapping[str, Any]) -> bool | None:
+    """Say whether a stored score is better than all its nulls; None if it has none."""
+    nulls, value = entry.get("nulls") or {}, entry.get("value")
+    if not nulls or value is None:
+        return None
+    higher = bool(entry.get("higher_is_better", True))
+    return all(_is_above(value, draws, higher) for draws in nulls.values())
 
 
 def protocol_words(entry: Mapping[str, Any]) -> str:

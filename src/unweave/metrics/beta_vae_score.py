@@ -12,7 +12,7 @@ they are, as the study does. The score is blind to a missing factor: the
 remaining K-1 codes tell all K factors apart.
 
 Differs from the paper: from a table, pairs are rows that the table has, with
-equally likely values of v_k. `beta_vae_score_of_model` draws as the paper does.
+equally likely values of v_k. A function from images to codes is drawn from as in the paper.
 `higgins2017` trains by steps of Adagrad with rate 0.01, recalled from the paper and not
 checked. Its sizes are those of Kim and Mnih's runs of this score (arXiv:1802.05983):
 L = 200, 10,000 steps of 10 features.
@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from unweave.metrics import _protocol
 from unweave.metrics._logistic import fit_by_adagrad, fit_one_vs_rest, fit_softmax
-from unweave.metrics._sampling import Encoder, Grid, Source, from_model, from_table, standardized
+from unweave.metrics._sampling import Source, from_model, from_table, standardized
 from unweave.metrics._score import Score
 from unweave.tables import Continuous
 
@@ -38,6 +38,7 @@ PROTOCOLS = {
 }
 NEEDS = _protocol.CODES
 HIGHER_IS_BETTER = True
+TAKES_A_MODEL = True
 RANGE = "1/K to 1 (carbonneau2022: 0 to 1)"
 
 FEWEST = 2
@@ -59,33 +60,26 @@ def beta_vae_score(
     bins: int = 20,
     continuous: Continuous = None,
 ) -> Score:
-    """Score how well the shared factor can be read off the codes' differences."""
-    table, known = _protocol.read(
-        codes,
-        factors,
-        continuous=continuous,
-        bins=bins,
-        least_factors=2,
-        missing="mask",
-        metric="beta_vae_score",
-    )
-    sizes = train_features, test_features
-    return _score(from_table(table, known, FEWEST), seed, protocol, sizes, pairs)
+    """Score how well the shared factor can be read off the codes' differences.
 
-
-def beta_vae_score_of_model(
-    encode: Encoder,
-    data: Grid,
-    *,
-    seed: int = 0,
-    protocol: str = "locatello2019_standardized",
-    train_features: int = 10_000,
-    test_features: int = 5_000,
-    pairs: int | None = None,
-) -> Score:
-    """Score a callable from images to codes with the paper's own sampler on a full grid."""
+    `codes` may be a function from images to codes, and `factors` a data set with a full grid:
+    then images are drawn as in the paper.
+    """
+    if callable(codes):
+        source = from_model(codes, factors)
+    else:
+        table, known = _protocol.read(
+            codes,
+            factors,
+            continuous=continuous,
+            bins=bins,
+            least_factors=2,
+            missing="mask",
+            metric="beta_vae_score",
+        )
+        source = from_table(table, known, FEWEST)
     sizes = train_features, test_features
-    return _score(from_model(encode, data), seed, protocol, sizes, pairs)
+    return _score(source, seed, protocol, sizes, pairs)
 
 
 def _score(

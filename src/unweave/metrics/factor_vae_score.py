@@ -11,14 +11,14 @@ codes to deviation 1 before, so that only constant codes are, whatever the unit 
 codes; `locatello2019` does not.
 
 Differs from the paper: from a table, batches are drawn with replacement from the
-rows that share a value. `factor_vae_score_of_model` draws as the paper does. The
+rows that share a value. From a full grid and a function it draws as the paper does. The
 paper leaves out latents whose posterior is the prior, which a table does not tell.
 """
 
 from typing import Any
 
 from unweave.metrics import _protocol
-from unweave.metrics._sampling import Encoder, Grid, Source, from_model, from_table
+from unweave.metrics._sampling import Source, from_model, from_table
 from unweave.metrics._score import Score
 from unweave.metrics._votes import vote
 from unweave.tables import Continuous
@@ -31,6 +31,7 @@ PROTOCOLS = {
 }
 NEEDS = _protocol.CODES
 HIGHER_IS_BETTER = True
+TAKES_A_MODEL = True
 RANGE = "0 to 1, chance 1/K (carbonneau2022: chance 0)"
 
 SIZES = {
@@ -58,34 +59,26 @@ def factor_vae_score(
     bins: int = 20,
     continuous: Continuous = None,
 ) -> Score:
-    """Score how reliably the code of lowest variance names the fixed factor."""
-    table, known = _protocol.read(
-        codes,
-        factors,
-        continuous=continuous,
-        bins=bins,
-        least_factors=2,
-        missing="mask",
-        metric="factor_vae_score",
-    )
-    sizes = train_votes, test_votes, batch
-    return _score(from_table(table, known, FEWEST), seed, protocol, sizes, threshold)
+    """Score how reliably the code of lowest variance names the fixed factor.
 
-
-def factor_vae_score_of_model(
-    encode: Encoder,
-    data: Grid,
-    *,
-    seed: int = 0,
-    protocol: str = "locatello2019_standardized",
-    train_votes: int | None = None,
-    test_votes: int | None = None,
-    batch: int | None = None,
-    threshold: float = 0.05,
-) -> Score:
-    """Score a callable from images to codes with the paper's own sampler on a full grid."""
+    `codes` may be a function from images to codes, and `factors` a data set with a full grid:
+    then images are drawn as in the paper.
+    """
+    if callable(codes):
+        source = from_model(codes, factors)
+    else:
+        table, known = _protocol.read(
+            codes,
+            factors,
+            continuous=continuous,
+            bins=bins,
+            least_factors=2,
+            missing="mask",
+            metric="factor_vae_score",
+        )
+        source = from_table(table, known, FEWEST)
     sizes = train_votes, test_votes, batch
-    return _score(from_model(encode, data), seed, protocol, sizes, threshold)
+    return _score(source, seed, protocol, sizes, threshold)
 
 
 def _score(

@@ -17,7 +17,7 @@ axis ratio: the share of a factor's movement that a single code holds. A travers
 moves no code has a ratio of 0; a correlation below 0 counts as 0 in a geometric mean.
 
 From a table, traversals are rows that it has: it must hold every value of a factor for
-some combination of the others. `factored_components_of_model` takes them from a full grid.
+some combination of the others. Of a function they are taken from a full grid.
 """
 
 from typing import Any
@@ -28,8 +28,6 @@ from numpy.typing import NDArray
 from unweave.correlation import correlations
 from unweave.metrics import _protocol
 from unweave.metrics._sampling import (
-    Encoder,
-    Grid,
     Source,
     from_model,
     from_table,
@@ -40,6 +38,7 @@ from unweave.tables import Continuous
 PROTOCOLS = {"michlo2022": "1,024 traversals of each factor, as in the library disent"}
 NEEDS = _protocol.CODES
 HIGHER_IS_BETTER = True
+TAKES_A_MODEL = True
 RANGE = "0 to 1"
 
 PAIRS = 128
@@ -59,30 +58,25 @@ def factored_components(
     bins: int = 20,
     continuous: Continuous = None,
 ) -> Score:
-    """Score how much of each factor's movement falls on one code, is linear and in order."""
-    _protocol.choose(protocol, PROTOCOLS, "factored_components")
-    table, known = _protocol.read(
-        codes,
-        factors,
-        continuous=continuous,
-        bins=bins,
-        least_codes=2,
-        metric="factored_components",
-    )
-    return _score(from_table(table, known), seed, protocol, traversals)
+    """Score how much of each factor's movement falls on one code, is linear and in order.
 
-
-def factored_components_of_model(
-    encode: Encoder,
-    data: Grid,
-    *,
-    seed: int = 0,
-    protocol: str = "michlo2022",
-    traversals: int = 1_024,
-) -> Score:
-    """Score a callable from images to codes on traversals of a full grid."""
+    `codes` may be a function from images to codes, and `factors` a data set with a full grid:
+    then images are drawn as in the paper.
+    """
     _protocol.choose(protocol, PROTOCOLS, "factored_components")
-    return _score(from_model(encode, data), seed, protocol, traversals)
+    if callable(codes):
+        source = from_model(codes, factors)
+    else:
+        table, known = _protocol.read(
+            codes,
+            factors,
+            continuous=continuous,
+            bins=bins,
+            least_codes=2,
+            metric="factored_components",
+        )
+        source = from_table(table, known)
+    return _score(source, seed, protocol, traversals)
 
 
 def _score(source: Source, seed: int, protocol: str, traversals: int) -> Score:

@@ -13,7 +13,7 @@ Both are means over traversals. The 2-norm of a diagonal step is shorter than it
 two factors share it, is not asked. A factor that moves no code scores 0.
 
 From a table, traversals are rows that it has: it must hold every value of a factor for
-some combination of the others. `flatness_of_model` takes them from a full grid.
+some combination of the others. Of a function they are taken from a full grid.
 """
 
 from typing import Any
@@ -23,8 +23,6 @@ from numpy.typing import NDArray
 
 from unweave.metrics import _protocol
 from unweave.metrics._sampling import (
-    Encoder,
-    Grid,
     Source,
     from_model,
     from_table,
@@ -35,6 +33,7 @@ from unweave.tables import Continuous
 PROTOCOLS = {"michlo2021": "1,024 traversals of each factor, as in the library disent"}
 NEEDS = _protocol.CODES
 HIGHER_IS_BETTER = True
+TAKES_A_MODEL = True
 RANGE = "0 to 1"
 
 CHUNK = 1 << 20
@@ -51,25 +50,20 @@ def flatness(
     bins: int = 20,
     continuous: Continuous = None,
 ) -> Score:
-    """Score how straight, and how much along one code, the codes move with each factor."""
-    _protocol.choose(protocol, PROTOCOLS, "flatness")
-    table, known = _protocol.read(
-        codes, factors, continuous=continuous, bins=bins, metric="flatness"
-    )
-    return _score(from_table(table, known), seed, protocol, traversals)
+    """Score how straight, and how much along one code, the codes move with each factor.
 
-
-def flatness_of_model(
-    encode: Encoder,
-    data: Grid,
-    *,
-    seed: int = 0,
-    protocol: str = "michlo2021",
-    traversals: int = 1_024,
-) -> Score:
-    """Score a callable from images to codes on traversals of a full grid."""
+    `codes` may be a function from images to codes, and `factors` a data set with a full grid:
+    then images are drawn as in the paper.
+    """
     _protocol.choose(protocol, PROTOCOLS, "flatness")
-    return _score(from_model(encode, data), seed, protocol, traversals)
+    if callable(codes):
+        source = from_model(codes, factors)
+    else:
+        table, known = _protocol.read(
+            codes, factors, continuous=continuous, bins=bins, metric="flatness"
+        )
+        source = from_table(table, known)
+    return _score(source, seed, protocol, traversals)
 
 
 def _score(source: Source, seed: int, protocol: str, traversals: int) -> Score:

@@ -13,7 +13,7 @@ it does not ask whether other factors move the code as well.
 Differs from the paper: a table hardly has rows that share all factors but one, so
 each factor is cut into `bins` parts of equal width, and the other factors stay within
 their parts, as Carbonneau et al. do (arXiv:2012.09276).
-`r_factor_vae_score_of_model` draws as the paper does. The sizes are those of
+From a full grid and a function it draws as the paper does. The sizes are those of
 Carbonneau et al.; the paper's were not at hand.
 """
 
@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from unweave.metrics import _protocol
-from unweave.metrics._sampling import Encoder, Grid, Source, from_model, from_table
+from unweave.metrics._sampling import Source, from_model, from_table
 from unweave.metrics._score import Score
 from unweave.metrics._votes import vote
 from unweave.tables import Continuous, bin_equal_width
@@ -35,6 +35,7 @@ PROTOCOLS = {
 }
 NEEDS = _protocol.CODES
 HIGHER_IS_BETTER = True
+TAKES_A_MODEL = True
 RANGE = "0 to 1, chance 1/K (carbonneau2022: chance 0)"
 
 VOTES = 800
@@ -54,32 +55,23 @@ def r_factor_vae_score(
     bins: int = 3,
     continuous: Continuous = None,
 ) -> Score:
-    """Score how reliably the code of highest variance names the factor that changes."""
-    _protocol.choose(protocol, PROTOCOLS, "r_factor_vae_score")
-    table, known = _protocol.read(
-        codes, factors, continuous=continuous, least_factors=2, metric="r_factor_vae_score"
-    )
-    parts = np.stack([bin_equal_width(column, bins) for column in known.values.T], axis=1)
-    coarse = replace(known, labels=parts, sizes=(bins,) * len(known.names))
-    sizes = train_votes or VOTES, test_votes or VOTES, batch
-    return _score(from_table(table, coarse), seed, protocol, sizes, threshold)
+    """Score how reliably the code of highest variance names the factor that changes.
 
-
-def r_factor_vae_score_of_model(
-    encode: Encoder,
-    data: Grid,
-    *,
-    seed: int = 0,
-    protocol: str = "kim2019_standardized",
-    train_votes: int | None = None,
-    test_votes: int | None = None,
-    batch: int = 200,
-    threshold: float = 0.05,
-) -> Score:
-    """Score a callable from images to codes with the paper's own sampler on a full grid."""
+    `codes` may be a function from images to codes, and `factors` a data set with a full grid:
+    then images are drawn as in the paper.
+    """
     _protocol.choose(protocol, PROTOCOLS, "r_factor_vae_score")
+    if callable(codes):
+        source = from_model(codes, factors)
+    else:
+        table, known = _protocol.read(
+            codes, factors, continuous=continuous, least_factors=2, metric="r_factor_vae_score"
+        )
+        parts = np.stack([bin_equal_width(column, bins) for column in known.values.T], axis=1)
+        coarse = replace(known, labels=parts, sizes=(bins,) * len(known.names))
+        source = from_table(table, coarse)
     sizes = train_votes or VOTES, test_votes or VOTES, batch
-    return _score(from_model(encode, data), seed, protocol, sizes, threshold)
+    return _score(source, seed, protocol, sizes, threshold)
 
 
 def _score(

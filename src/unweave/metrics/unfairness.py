@@ -28,6 +28,7 @@ from unweave.tables import Continuous, FactorTable
 PROTOCOLS = {"locatello2019_lightgbm": "boosted trees grown by LightGBM, 100 rows per value"}
 NEEDS = _protocol.CODES
 HIGHER_IS_BETTER = False
+TAKES_A_MODEL = True
 RANGE = "0 to 1"
 
 SHUFFLES = 5
@@ -45,8 +46,14 @@ def unfairness(
     bins: int = 20,
     continuous: Continuous = None,
 ) -> Score:
-    """Score how far a predictor of one factor depends on the value of another."""
+    """Score how far a predictor of one factor depends on the value of another.
+
+    `codes` may be a function from images to codes, and `factors` a data set with a full grid:
+    then images are drawn as in the paper.
+    """
     _protocol.choose(protocol, PROTOCOLS, "unfairness")
+    if callable(codes):
+        return _of_model(codes, factors, seed, protocol, train_rows, interventions)
     table, known = _protocol.read(
         codes, factors, continuous=continuous, bins=bins, least_factors=2, metric="unfairness"
     )
@@ -78,17 +85,10 @@ def unfairness(
     return _result(distance, known.names, protocol, source, made, known.notes)
 
 
-def unfairness_of_model(
-    encode: Encoder,
-    data: Grid,
-    *,
-    seed: int = 0,
-    protocol: str = "locatello2019_lightgbm",
-    train_rows: int = 10_000,
-    interventions: int = 100,
+def _of_model(
+    encode: Encoder, data: Grid, seed: int, protocol: str, train_rows: int, interventions: int
 ) -> Score:
-    """Score a callable from images to codes with the paper's interventions on a full grid."""
-    _protocol.choose(protocol, PROTOCOLS, "unfairness")
+    """Score a function from images to codes with the paper's interventions on a full grid."""
     rng = np.random.default_rng(seed)
     sampler, codes_of = GridSampler(data), EncodedRows(encode, data)
     factors = sampler.draw(train_rows, rng)

@@ -10,7 +10,7 @@ from unweave.evaluation.probes import leakage
 from unweave.figures.decoded import traversal_grid
 from unweave.files.json_files import read_json
 from unweave.methods import summary_of
-from unweave.metrics import protocol_words
+from unweave.metrics import is_above_nulls, null_words, protocol_words
 from unweave.pages import Html, data_url, figure, folded, join, section, table, tag
 from unweave.report.command import training_command
 from unweave.report.drawn import drawn
@@ -103,13 +103,35 @@ def _scores(run: Model) -> Html:
         protocol = str(entry.get("protocol", ""))
         words = module.PROTOCOLS.get(protocol, "") if module else ""
         better = "higher" if entry.get("higher_is_better", True) else "lower"
-        how = join(tag("b", protocol_words(entry)), f": {words}", _remarks(entry))
+        nulls = null_words(entry)
+        how = join(
+            tag("b", protocol_words(entry)),
+            f": {words}",
+            tag("div", f"nulls: {nulls}") if nulls else None,
+            _remarks(entry),
+        )
         lines.append([name, _with_parts(shown, entry), better, how, meaning])
     if not lines:
         place = run.path if isinstance(run, Run) and run.folder else "RUN"
         return section("Scores", tag("p", "Not scored: ", tag("code", f"unweave evaluate {place}")))
     header = ["metric", "score", "better", "protocol", "what it means"]
-    return section("Scores", table(header, lines, "scores"))
+    return section("Scores", table(header, lines, "scores"), _against_nulls(run.scores))
+
+
+def _against_nulls(scores: Mapping[str, Mapping[str, Any]]) -> Html | None:
+    """Say which scores are better than random rotations of the codes and shuffled factors."""
+    found = {name: is_above_nulls(entry) for name, entry in scores.items()}
+    above = [name for name, better in found.items() if better]
+    below = [name for name, better in found.items() if better is False]
+    if not above and not below:
+        return None
+    words = (
+        f"Better than every random rotation of the same codes and than shuffled factors: "
+        f"{', '.join(above) or 'none'}. "
+    )
+    if below:
+        words += f"No better, so they say nothing about the axes of the codes: {', '.join(below)}."
+    return tag("p", words)
 
 
 def _with_parts(shown: str, entry: Mapping[str, Any]) -> Html:

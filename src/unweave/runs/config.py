@@ -91,7 +91,8 @@ class Machine:
     """Threads of the processor; by default as many as it has cores, and in a run that goes on
     as many as it had."""
     compile: bool = False
-    """Whether to compile the networks first (torch.compile): slow start, faster on a GPU."""
+    """Whether to compile the networks first (torch.compile): slow start, faster on a GPU. A run
+    that was compiled goes on so."""
     checkpoint_seconds: float = 60.0
     """Longest time between two checkpoints; what a crash can cost."""
     evaluations: int = 10

@@ -13,6 +13,7 @@ from unweave.code_prior import GAUSSIAN, CodePrior
 from unweave.data import FactorImages
 from unweave.errors import ConfigError, DataError
 from unweave.methods import Code, Unit
+from unweave.tables import to_numpy
 
 CHUNK = 128  # images; larger parts leave the processor's cache
 
@@ -184,9 +185,7 @@ class Model(ABC):
 
     def checked_images(self, images: Any) -> np.ndarray:
         """Return images as float32 in [0, 1], or say why they are none of this model's."""
-        if hasattr(images, "detach"):  # a torch tensor
-            images = images.detach().cpu()
-        array = np.asarray(images)
+        array = to_numpy(images)
         if array.ndim != 4 or array.shape[1:] != self.image_shape:
             wanted = ", ".join(map(str, self.image_shape))
             raise DataError(f"expected images (row, {wanted}), found shape {array.shape}")

@@ -66,7 +66,7 @@ class Used:
                 f"with plugins=[PATH]"
             )
         kind = origin.object.rpartition(":")[2].rpartition(".")[2]
-        return f"a class of a notebook or script: define it, and give plugins=[{kind}]"
+        return f"{kind}, a class of a notebook or script: define it, and give plugins=[{kind}]"
 
 
 def used_by(config: Train) -> list[Used]:

@@ -11,6 +11,7 @@ from unweave.errors import ConfigError, DataError
 from unweave.methods import Code, CodeSource, Part
 from unweave.runs.folder import checked_latent_name
 from unweave.runs.model import Model, in_parts
+from unweave.tables import to_numpy
 
 Function = Callable[..., Any]
 
@@ -197,6 +198,4 @@ def _stacked(mean_and_logvar: Any) -> np.ndarray:
 
 
 def _as_array(result: Any) -> np.ndarray:
-    if hasattr(result, "detach"):  # a torch tensor
-        result = result.detach().cpu()
-    return np.asarray(result, dtype=np.float32)
+    return to_numpy(result).astype(np.float32, copy=False)

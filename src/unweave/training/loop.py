@@ -306,7 +306,7 @@ def moves_of_step(
 ) -> Iterator[Move]:
     """Yield the moves of a step, its batch and noise drawn from (seed, step)."""
     rng = np.random.default_rng((config.seed, step))
-    torch.manual_seed(int(rng.integers(2**63)))
+    devices.seed_generators(int(rng.integers(2**63)), device)
     batch = config.method.supervision.at(step).draw(data, config.batch_size, rng)
     batch = batch.map_tensors(lambda tensor: devices.place_batch(tensor, device))
     moves = config.method.turns(nets, batch, step)
@@ -333,7 +333,7 @@ def _cuda(device: torch.device) -> list[torch.device]:
 def _seeded(source: tuple[int, ...], device: torch.device) -> Iterator[None]:
     """Draw torch's numbers from this source, and leave the user's generators alone."""
     with torch.random.fork_rng(devices=_cuda(device)):
-        torch.manual_seed(int(np.random.default_rng(source).integers(2**63)))
+        devices.seed_generators(int(np.random.default_rng(source).integers(2**63)), device)
         yield
 
 

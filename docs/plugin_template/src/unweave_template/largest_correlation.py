@@ -28,7 +28,7 @@ def largest_correlation(
     """
     choose_protocol(protocol, PROTOCOLS, "largest_correlation")
     table, known = read_tables(codes, factors, metric="largest_correlation")
-    found = np.abs(correlations(table, known.values))
+    found = np.abs(correlations(table, known.values, ranks=False))
     best = found.max(axis=0)
     details = {"factor_names": known.names, "best_code": found.argmax(axis=0), "largest": best}
     made = how_made(table, known, seed=seed)

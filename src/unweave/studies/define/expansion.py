@@ -12,12 +12,12 @@ from unweave import catalog
 from unweave.data import DataOptions, FactorImages, load_data
 from unweave.errors import ConfigError, UnweaveError
 from unweave.evaluation import score
-from unweave.metrics import _protocol
+from unweave.metrics import SEVERAL_MODELS
 from unweave.runs import config
 from unweave.runs.config import Train
 from unweave.settings.plain import from_plain
-from unweave.studies.define.definition import Study
 from unweave.studies.define.entries import MethodPlan, RandomSample, Range, StudyErrors, Variation
+from unweave.studies.define.study import Study
 from unweave.training import loop
 
 MOST_RUNS = 1_000_000
@@ -212,7 +212,7 @@ def _check_metrics(study: Study, problems: list[str]) -> list[str]:
         except ConfigError as error:
             problems.append(f"metrics: {error}")
             continue
-        if module.NEEDS != _protocol.SEVERAL_MODELS:
+        if module.NEEDS != SEVERAL_MODELS:
             good.append(name)
         elif study.metrics != "all":
             problems.append(

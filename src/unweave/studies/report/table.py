@@ -2,7 +2,6 @@
 
 import csv
 import io
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,7 +89,6 @@ def make_table(plan: Plan, ledger: Ledger) -> StudyTable:
     """Gather the results of a study's runs, also of those that are missing."""
     varied = list(dict.fromkeys(path for run in plan.runs for path in run.varied))
     varied = [path for path in varied if path != "data"]
-    terms: dict[str, None] = {}
     rows = []
     for run in plan.runs:
         result = ledger.result(run.run_id)
@@ -108,7 +106,6 @@ def make_table(plan: Plan, ledger: Ledger) -> StudyTable:
         row |= {"steps": run.config.steps, "batch_size": run.config.batch_size, "state": state}
         found = result or {}
         row |= {name: found.get("scores", {}).get(name) for name in plan.metrics}
-        terms |= dict.fromkeys(found.get("terms", {}))
         row |= found.get("terms", {})
         row["active_dimensions"] = found.get("diagnostics", {}).get("active_dimensions")
         for name in (
@@ -134,12 +131,3 @@ def _simple(value: Any) -> Any:
 def _rate(result: dict[str, Any], batch_size: int) -> float | None:
     seconds, steps = result.get("train_seconds"), result.get("steps_trained_here")
     return batch_size * steps / seconds if seconds and steps else None
-
-
-def in_columns(lines: Sequence[Sequence[str]]) -> str:
-    """Lay out lines of cells as plain text."""
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
-    return "\n".join(
-        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
-        for line in lines
-    )

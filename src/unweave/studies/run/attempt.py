@@ -1,6 +1,6 @@
 """One attempt at a run: claimed, watched, its result or its error written once.
 
-Knows nothing of training; `_job` says what is computed.
+Knows nothing of training; `job.py` says what is computed.
 """
 
 import multiprocessing

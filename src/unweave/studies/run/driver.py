@@ -17,8 +17,8 @@ from unweave.runs import config
 from unweave.runs.config import Machine
 from unweave.runs.plugins import among, used_by
 from unweave.settings.plain import to_plain
-from unweave.studies.define.definition import Study
 from unweave.studies.define.expansion import Plan, PlannedRun, expand
+from unweave.studies.define.study import Study
 from unweave.studies.run.job import Job, run_job
 from unweave.studies.run.ledger import Ledger, Scoring
 from unweave.studies.run.local import LocalRunner, Work

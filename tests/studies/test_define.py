@@ -7,9 +7,9 @@ import pytest
 
 import unweave as uw
 from unweave.errors import ConfigError
-from unweave.studies import Study, read_study
+from unweave.studies import Study, expand, read_study
 from unweave.studies.define.entries import StudyErrors, Variation, read_random
-from unweave.studies.define.expansion import count_runs, expand, points
+from unweave.studies.define.expansion import count_runs, points
 
 TOY = {"data": "toy_xys", "metrics": ["mig"], "seeds": 2}
 
@@ -66,7 +66,7 @@ def test_names_of_runs_are_hashes_of_their_settings():
     ):
         assert not {run.run_id for run in expand(study(**change)).runs} & set(names), change
     code = (
-        "from unweave.studies import Study; from unweave.studies.define.expansion import expand\n"
+        "from unweave.studies import Study, expand\n"
         "s = Study(name='s', methods=['vae'], data='toy_xys', metrics=['mig'], seeds=2)\n"
         "print(*[run.run_id for run in expand(s).runs])"
     )

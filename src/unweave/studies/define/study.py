@@ -12,7 +12,7 @@
     name = "beta_vae"
     grid = { beta = [1, 4, 10] }
 
-Whether names and values mean something is checked by `_expansion`.
+Whether names and values mean something is checked when it is expanded (`expansion.py`).
 """
 
 import tomllib
@@ -137,7 +137,7 @@ class Study:
     def report(self, root: str | Path = "runs", to: str | Path | None = None, **how: Any) -> Path:
         """Write the report as .html or .md and return where it is; see `write_report`."""
         from unweave.studies.define.expansion import expand
-        from unweave.studies.report.study_report import write_report
+        from unweave.studies.report.write import write_report
         from unweave.studies.run.driver import ledger_of
 
         plan = expand(self)
