@@ -16,7 +16,6 @@ from torch.nn.utils.parametrizations import spectral_norm
 from torch.nn.utils.parametrize import is_parametrized
 
 from unweave.errors import ConfigError
-from unweave.networks._blocks import BlockDecoder
 
 LEAK = 0.1
 Layer = nn.Linear | nn.Conv2d | nn.ConvTranspose2d
