@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from explored import TOKEN, Served, assert_same, canvas, decoded, settle
 
+from plain_gan import PlainGAN
 from unweave.explorer.server import in_background
 from unweave.methods.info_gan import InfoGAN
 from unweave.networks.mlp64 import MLP64
@@ -55,3 +56,28 @@ def test_choosing_shows_what_the_run_decodes(page, served, run):
         assert_same(canvas(page, ".decoded"), decoded(run, code))
     choices.nth(0).press("ArrowRight")
     assert choices.nth(1).is_checked(), "arrow keys go from choice to choice"
+
+
+def test_a_generator_without_an_encoder_has_a_page(page, toy, tmp_path, plain_gan_is_known):
+    config = Train(
+        method=PlainGAN(latent_dim=1),
+        architecture=MLP64(hidden=16),
+        data="toy_xys",
+        steps=3,
+        batch_size=8,
+    )
+    run = loop.start(config, toy, tmp_path / "runs" / "gan", Machine(evaluations=1))
+    with in_background(tmp_path / "runs", TOKEN) as (port, _):
+        served = Served(tmp_path / "runs", port)
+        latents = served.json("/runs/gan/latents.json")
+        assert (latents["rows"], latents["kl"], latents["problem"]) == (0, None, None)
+        assert served.ask("/runs/gan/row.json?row=0")[0] == 400
+        page.goto(f"{served.address}/runs/gan?token={TOKEN}")
+        page.wait_for_selector("html[data-ready]")
+        settle(page, 1)
+        page.locator(".choices label").nth(2).click()
+        page.wait_for_timeout(500)
+        drawn = run.prior_codes(1, 0)[0]
+        drawn[:3] = [0, 0, 1]
+        assert_same(canvas(page, ".decoded"), decoded(run, drawn))
+        assert page.get_by_role("button", name="Random image").count() == 0

@@ -1,4 +1,4 @@
-"""Flags from dataclasses; the only module that imports tyro."""
+"""Flags from dataclasses, by tyro."""
 
 from collections.abc import Sequence
 from typing import Any, TypeVar

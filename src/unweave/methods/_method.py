@@ -85,7 +85,10 @@ class Method(ABC):
         return Unsupervised()
 
     def settled(self, steps: int, data: FactorImages) -> Self:
-        """Return the method with what its settings leave to the length of the run and its data."""
+        """Return the method with settings that were left open filled in.
+
+        A ramp may depend on how many steps the run has, a class on the columns of its data.
+        """
         return self
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""A run is a folder of plain files; this module alone knows their names.
+"""A run is a folder of plain files, each read and written here.
 
 config.json              settings and versions
 machine.json             what decides the last bits: threads, device, versions
