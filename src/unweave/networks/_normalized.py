@@ -16,6 +16,7 @@ from torch.nn.utils.parametrizations import spectral_norm
 from torch.nn.utils.parametrize import is_parametrized
 
 from unweave.errors import ConfigError
+from unweave.networks._blocks import BlockDecoder
 
 LEAK = 0.1
 Layer = nn.Linear | nn.Conv2d | nn.ConvTranspose2d
@@ -119,6 +120,8 @@ def _last(network: nn.Module) -> nn.Module:
     """Return the module that ends a network, which must stay as it is if it is a layer."""
     if _is_layer(network):
         return network
+    if isinstance(network, BlockDecoder):
+        return [part for part in network.coarse.modules() if isinstance(part, Layer)][-1]
     if not _is_sequence(network):
         raise ConfigError(
             f"the network ends in {type(network).__name__}, and which of its layers gives the "
