@@ -87,7 +87,7 @@ def test_numbers_are_measured_once_and_again_when_the_code_has_changed(tmp_path,
         seeds.append(seed)
         return Finding({"score": 1.5}, {"points": np.ones((3, 2)), "color": np.zeros(3)})
 
-    kept = rules.Kept("vae", tmp_path)
+    kept = rules.Kept("vae", tmp_path / "kept", tmp_path / "looks")
     first = kept.measured("an arm (γ = 0)", measure, 11)
     assert kept.measured("an arm (γ = 0)", measure, 11) == first
     kept.measured("an arm (γ = 0)", measure, 12)
@@ -173,13 +173,17 @@ def test_the_page_shows_both_columns_and_what_is_not_met(tmp_path, monkeypatch):
     monkeypatch.setattr(rules, "names", lambda: [*names, "unmeasured"])
     monkeypatch.setattr(rules, "named", lambda name: names.get(name, names["good"]))
     monkeypatch.setattr(_keeping, "fingerprint", lambda file: "this code")
-    monkeypatch.setattr(rules.Kept.__init__, "__defaults__", (tmp_path,))
+    monkeypatch.setattr(rules.Kept.__init__, "__defaults__", (tmp_path, tmp_path))
     for name in names:
         rules.measure(name)
     page = write_page.page()
-    assert "Of 3 rules 2 are measured with the code as it is, and 1 of these are met." in page
+    assert "Of 3 rules 2 are measured, 2 of them with the code as it is, and 1 are\nmet." in page
     assert "| [good](#good) | passes | all 1 fail |" in page
     assert "| [spoilt](#spoilt) | passes | **passed by:** broken |" in page
     assert "**Not met:** `spoilt` (passed by a broken method: broken)" in page
     assert "**Not measured:** unmeasured" in page
+    monkeypatch.setattr(_keeping, "fingerprint", lambda file: "changed code")
+    older = write_page.page()
+    assert "2 are measured, 0 of them with the code as it is, and 1 are\nmet." in older
+    assert "| [good](#good) | passes (measured with older code) | all 1 fail |" in older
     assert "| broken | score 0.111, 0.112, 0.113 | fails: above |" in page

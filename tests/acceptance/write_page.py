@@ -26,13 +26,14 @@ rule is met if the method passes and **every saboteur fails**; a rule that a bro
 counts as not met.
 
 `make acceptance` measures what is missing, two rules at a time, and renews this page. Numbers are
-kept by rule, arm and seed under `build/`, with a digest of the code that each depends on, so a
-stopped run goes on where it was. Every number is given for the seeds {seeds}, in this order;
+kept by rule, arm and seed beside this page, with a digest of the code that each depends on, so a
+stopped run goes on where it was, and a rule is measured again once its code has changed; until
+then the page marks it. Every number is given for the seeds {seeds}, in this order;
 settings and bounds were chosen on seeds 0, 1 and 2. R is the reconstruction term and KL the rate,
 in nats per image. Minutes are those of one core.
 
-Of {count} rules {measured} are measured with the code as it is, and {met} of these are met.
-Measuring took {minutes:.0f} core minutes; two cores need half as long.{unmet}{missing}
+Of {count} rules {measured} are measured, {current} of them with the code as it is, and {met} are
+met. Measuring took {minutes:.0f} core minutes; two cores need half as long.{unmet}{missing}
 
 | rule | the method | its saboteurs | core minutes |
 |---|---|---|---|
@@ -50,7 +51,7 @@ def main() -> None:
 def page() -> str:
     """Return the page of all rules, drawing their pictures."""
     lines, sections, minutes = [], [], 0.0
-    met, unmet, missing = 0, [], []
+    met, current, unmet, missing = 0, 0, [], []
     for name in rules.names():
         verdict, found = rules.verdict_of_kept(name)
         spent = sum(each["core_seconds"] for of in found.values() for each in of) / 60
@@ -60,17 +61,21 @@ def page() -> str:
             lines.append(f"| {name} | not measured | not measured | {spent:.1f} |")
             continue
         met += verdict.met
+        as_it_is = rules.is_current(name, found)
+        current += as_it_is
         if not verdict.met:
             unmet.append(f"`{name}` ({verdict})")
         of_method = "passes" if verdict.method_passes else "**fails**"
         of_saboteurs = f"all {len(rules.named(name).saboteurs)} fail"
         if verdict.passing_saboteurs:
             of_saboteurs = f"**passed by:** {'; '.join(verdict.passing_saboteurs)}"
+        of_method += "" if as_it_is else " (measured with older code)"
         lines.append(f"| [{name}](#{name}) | {of_method} | {of_saboteurs} | {spent:.1f} |")
         sections.append(section(name, verdict, found))
     return HEAD.format(
         seeds=", ".join(map(str, SEEDS)),
         met=met,
+        current=current,
         count=len(rules.names()),
         measured=len(sections),
         minutes=minutes,
@@ -132,8 +137,9 @@ def draw(name: str, rule: rules.Rule) -> Path | None:
     kept = rules.Kept(name)
     looks = {arm: kept.look(arm, SEEDS[0]) for arm in rule.judged}
     looks = {arm: look for arm, look in looks.items() if look}
-    if not looks:
-        return None
+    place = PICTURES / f"{name}.png"
+    if set(looks) != set(rule.judged):  # nothing to show, or drawn on another machine
+        return place if place.is_file() else None
     figure, axes = pyplot.subplots(
         1, len(looks), figsize=(3.2 * len(looks), 3.4), squeeze=False, layout="constrained"
     )
@@ -147,7 +153,6 @@ def draw(name: str, rule: rules.Rule) -> Path | None:
             points = look["points"]
             axis.scatter(*points.T, c=look["color"], s=2, cmap="viridis", linewidths=0)
     PICTURES.mkdir(exist_ok=True)
-    place = PICTURES / f"{name}.png"
     figure.savefig(place, dpi=80, metadata={"Software": ""})
     pyplot.close(figure)
     return place

@@ -35,7 +35,10 @@ def measure(name: str) -> Verdict:
 
 
 def verdict_of_kept(name: str) -> tuple[Verdict | None, dict[str, list[dict[str, Any]]]]:
-    """Return the verdict if all that it needs is kept, and what is kept, by arm."""
+    """Return the verdict if all that it needs is kept, and what is kept, by arm.
+
+    What is kept may be older than the code: `is_current` tells.
+    """
     rule, kept = named(name), Kept(name)
     found: dict[str, list[dict[str, Any]]] = {}
     for arm in rule.arms:
@@ -46,3 +49,9 @@ def verdict_of_kept(name: str) -> tuple[Verdict | None, dict[str, list[dict[str,
         return None, found
     numbers = {arm: columns([each["numbers"] for each in of]) for arm, of in found.items()}
     return judge(rule, numbers), found
+
+
+def is_current(name: str, found: dict[str, list[dict[str, Any]]]) -> bool:
+    """Whether all that was found was measured by the code as it is."""
+    code = Kept(name).code
+    return all(each["code"] == code for of in found.values() for each in of)

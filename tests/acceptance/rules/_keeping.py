@@ -1,9 +1,11 @@
 """Numbers kept between runs, each with a digest of the code that it depends on.
 
-A stopped `make acceptance` goes on after the last run it trained. A number is measured again
-once the code behind it has changed: the rule's own file and every module of the library and
-of these rules that it imports, directly or not. Comments and docstrings do not count, nor
-does what a rule makes of its numbers: its claim and its checks. FRESH=1 measures all again.
+One file for each rule under docs/results/acceptance, a line for each arm and seed; what pictures
+are drawn from is large and lies under build/. A stopped `make acceptance` goes on after the last
+run it trained. A number is measured again once the code behind it has changed: the rule's own
+file and every module of the library and of these rules that it imports, directly or not. Comments
+and docstrings do not count, nor does what a rule makes of its numbers: its claim and its checks.
+FRESH=1 measures all again.
 """
 
 import ast
@@ -22,10 +24,12 @@ from typing import Any
 import numpy as np
 
 from rules._rule import Finding, Measure
+from unweave.files.writing import write_atomically
 
 RULES = Path(__file__).parent
 ROOT = RULES.parents[2]
-KEPT = ROOT / "build" / "acceptance"
+KEPT = ROOT / "docs" / "results" / "acceptance"
+LOOKS = ROOT / "build" / "acceptance"
 PACKAGES = {"unweave": ROOT / "src" / "unweave", "rules": RULES}
 JUDGING = ("__init__.py", "_rule.py", "_keeping.py")
 """Files of the rules that numbers do not depend on."""
@@ -33,38 +37,35 @@ WORDS_OF_A_RULE = {"claim", "checks", "covers", "margin", "picture", "share"}
 
 
 class Kept:
-    """What was measured of one rule, in a folder of its own."""
+    """What was measured of one rule: a file of lines, and what its picture shows."""
 
-    def __init__(self, rule: str, folder: Path = KEPT):
+    def __init__(self, rule: str, folder: Path = KEPT, looks: Path = LOOKS):
         self.rule = rule
-        self.folder = folder / rule
+        self.file = folder / f"{rule}.jsonl"
+        self.looks = looks / rule
         self.code = fingerprint(RULES / f"{rule}.py")
 
     def measured(self, arm: str, measure: Measure, seed: int) -> dict[str, Any]:
         """Return what is kept of an arm and a seed, measuring it first if need be."""
         kept = None if os.environ.get("FRESH") else self.read(arm, seed)
-        if kept is None:
+        if kept is None or kept["code"] != self.code:
             began = time.process_time()
             finding = measure(seed)
             kept = self.write(arm, seed, finding, time.process_time() - began)
         return kept
 
     def read(self, arm: str, seed: int) -> dict[str, Any] | None:
-        """Return what is kept of an arm and a seed, if this very code measured it."""
-        try:
-            kept: dict[str, Any] = json.loads(self._place(arm, seed).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            return None
-        return kept if kept["code"] == self.code else None
+        """Return what is kept of an arm and a seed, whichever code measured it."""
+        return self._lines().get((arm, seed))
 
     def write(self, arm: str, seed: int, finding: Finding, seconds: float) -> dict[str, Any]:
-        """Keep a finding; its file appears at once and whole."""
-        place = self._place(arm, seed)
-        place.parent.mkdir(parents=True, exist_ok=True)
+        """Keep a finding in place of what was kept of this arm and seed; all at once or not."""
         if finding.look:
             stored = io.BytesIO()
             np.savez_compressed(stored, **finding.look)
-            place.with_suffix(".npz").write_bytes(stored.getvalue())
+            place = self._place(arm, seed)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.write_bytes(stored.getvalue())
         kept = {
             "arm": arm,
             "seed": seed,
@@ -73,22 +74,29 @@ class Kept:
             "date": str(datetime.now(UTC).date()),
             "code": self.code,
         }
-        half_written = place.with_suffix(".part")
-        half_written.write_text(json.dumps(kept, ensure_ascii=False), encoding="utf-8")
-        half_written.replace(place)
+        lines = self._lines() | {(arm, seed): kept}
+        text = "".join(json.dumps(line, ensure_ascii=False) + "\n" for line in lines.values())
+        self.file.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(self.file, text)
         return kept
 
     def look(self, arm: str, seed: int) -> Mapping[str, np.ndarray]:
         """Return what the picture of an arm shows."""
-        place = self._place(arm, seed).with_suffix(".npz")
+        place = self._place(arm, seed)
         if not place.is_file():
             return {}
         with np.load(place) as stored:
             return dict(stored)
 
+    def _lines(self) -> dict[tuple[str, int], dict[str, Any]]:
+        if not self.file.is_file():
+            return {}
+        lines = map(json.loads, self.file.read_text(encoding="utf-8").splitlines())
+        return {(line["arm"], line["seed"]): line for line in lines}
+
     def _place(self, arm: str, seed: int) -> Path:
         plain = "".join(letter if letter.isalnum() else "-" for letter in arm)
-        return self.folder / f"{plain}-{seed}.json"
+        return self.looks / f"{plain}-{seed}.npz"
 
 
 def fingerprint(file: Path) -> str:
