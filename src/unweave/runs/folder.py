@@ -246,7 +246,7 @@ class RunFolder:
         Where there is a running average of a weight, it is returned instead.
         """
         if self.networks_file.is_file():
-            tensors, facts = tensor_files.read(self.networks_file)
+            tensors, facts = _with_step(self.networks_file)
             weights = {k: v for k, v in tensors.items() if not k.startswith(AVERAGES)}
         else:
             tensors, facts = self.read_checkpoint()
@@ -263,7 +263,7 @@ class RunFolder:
             if not file.is_file():
                 continue
             try:
-                tensors, facts = tensor_files.read(file)
+                tensors, facts = _with_step(file)
             except DataError as error:
                 problems.append(str(error))
                 continue
@@ -272,6 +272,15 @@ class RunFolder:
             return tensors, facts
         reason = "; ".join(problems) if problems else "it has no checkpoint"
         raise DataError(f"{self.path} has no networks to load: {reason}")
+
+
+def _with_step(file: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return the tensors and facts of a file that must say of which step they are."""
+    tensors, facts = tensor_files.read(file)
+    step = facts.get("step")
+    if type(step) is not int or step < 0:
+        raise DataError(f"{file} is damaged: expected a step of 0 or more, found {step!r:.80}")
+    return tensors, {"step": step}
 
 
 def part_of(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:

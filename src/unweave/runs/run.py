@@ -16,6 +16,7 @@ from unweave.catalog.plugins import Source
 from unweave.code_prior import CodePrior
 from unweave.data import DataSummary, FactorImages, load_data
 from unweave.errors import ConfigError, DataError
+from unweave.files import tensor_files
 from unweave.methods import Code
 from unweave.networks import Networks, architecture_for
 from unweave.probability.gaussian import DiagonalGaussian
@@ -221,10 +222,9 @@ def load(
     architecture = config.architecture or architecture_for(summary.image_shape)
     nets = config.method.networks(architecture, summary)
     tensors, step = run_folder.trained_tensors()
-    try:
-        nets.load_state_dict(tensors)
-    except RuntimeError as error:
-        raise DataError(f"{folder}: the stored networks do not fit the settings: {error}") from None
+    if problem := tensor_files.misfit(tensors, nets.state_dict()):
+        raise DataError(f"{folder}: the stored networks do not fit the settings: {problem}")
+    nets.load_state_dict(tensors)
     # As in training: fast, and codes are the same to the last bit.
     devices.tune_allocator()
     devices.place(nets, devices.choose_device(device))
