@@ -3,8 +3,25 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import IO, Any
 
 from unweave.errors import ConfigError
+
+
+def try_lock(file: IO[Any]) -> bool | None:
+    """Lock an open file; return False if another process has it, None where there are no locks.
+
+    The lock ends when the file is closed, or with the process.
+    """
+    try:
+        import fcntl
+
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except (ImportError, OSError):  # Windows, and disks that know no locks
+        return None
+    return True
 
 
 @contextmanager

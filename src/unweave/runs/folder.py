@@ -19,6 +19,7 @@ import json
 import os
 import platform
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -31,7 +32,8 @@ from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError, DataError
 from unweave.files import tensor_files
 from unweave.files.json_files import read_json
-from unweave.files.writing import write_atomically
+from unweave.files.locks import sole_owner
+from unweave.files.writing import flush_folder, is_unfinished, sweep, write_atomically
 from unweave.metrics import is_preliminary
 from unweave.networks import Networks
 from unweave.runs import config as settings_of_run
@@ -41,6 +43,7 @@ from unweave.runs.config import Train
 FORMAT = 1
 NETWORKS, AVERAGES = "networks.", "averages/"
 """How names of weights begin in checkpoints, and those of their running averages anywhere."""
+LOCK = ".lock"
 LONGEST_NAME = 60  # characters that still fit beside a picture
 
 
@@ -55,6 +58,7 @@ class RunFolder:
         self.record_file = self.path / "record.jsonl"
         self.checkpoint_file = self.path / "checkpoint.safetensors"
         self.previous_checkpoint_file = self.path / "checkpoint.previous.safetensors"
+        self.next_checkpoint_file = self.path / "checkpoint.next.safetensors"
         self.networks_file = self.path / "networks.safetensors"
         self.silenced_file = self.path / "silenced.json"
         self.unsilenced_file = self.path / "networks.unsilenced.safetensors"
@@ -65,19 +69,51 @@ class RunFolder:
     def exists(self) -> bool:
         return self.config_file.is_file()
 
-    def create(self, config: Train, summary: DataSummary) -> None:
-        """Make the folder and write the settings, unless another run is there."""
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder, so that nobody else trains in it, and clear what was left unfinished.
+
+        Refuses if another process holds it.
+        """
+        busy = f"{self.path} is being trained by another process"
+        with sole_owner(self.path / LOCK, busy):
+            for place in (self.path, *self.path.glob(f"{plugins.FOLDER}/*")):
+                sweep(place)
+            self.next_checkpoint_file.unlink(missing_ok=True)
+            yield
+
+    def reserve(self) -> None:
+        """Make the folder, unless another run or anything else is there.
+
+        A start that was killed before it wrote its settings leaves nothing that counts.
+        """
         if self.exists():
             raise ConfigError(
                 f"{self.path} already holds a run ({self.status()['state']}). Continue it with "
                 f"`unweave resume {self.path}`, or name another folder with --out."
             )
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+        if self.path.exists() and not self._is_blank():
             raise ConfigError(f"{self.path} exists and is not empty; name another with --out")
         try:
             self.figures.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DataError(f"cannot make {self.path}: {error.strerror or error}") from error
+
+    def _is_blank(self) -> bool:
+        """Whether nothing is here but what a start leaves that is killed before its settings."""
+        if not self.path.is_dir():
+            return False
+        return all(
+            is_unfinished(entry)
+            or entry.name == LOCK
+            or (entry == self.figures and entry.is_dir() and not any(entry.iterdir()))
+            or (entry.name == plugins.FOLDER and (self.path / LOCK).is_file())
+            for entry in self.path.iterdir()
+        )
+
+    def create(self, config: Train, summary: DataSummary) -> None:
+        """Write the settings of a new run; the folder is locked."""
+        self.reserve()
         self.write_config(config, summary)
 
     def write_config(self, config: Train, summary: DataSummary) -> None:
@@ -96,10 +132,18 @@ class RunFolder:
             plugins.keep_files(used, self.path)
         write_atomically(self.config_file, json.dumps(content, indent=2) + "\n")
 
+    def require(self) -> None:
+        """Refuse a folder that holds no run."""
+        if self.exists():
+            return
+        why = ""
+        if self._is_blank() and any(self.path.iterdir()):
+            why = "; its start was killed before it wrote one: begin it again with `unweave train`"
+        raise DataError(f"{self.path} is not a run folder: it has no config.json{why}")
+
     def read_config(self) -> tuple[Train, DataSummary]:
         """Return the settings and the sizes of the data."""
-        if not self.exists():
-            raise DataError(f"{self.path} is not a run folder: it has no config.json")
+        self.require()
         content = read_json(self.config_file)
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             found = content.get("format") if isinstance(content, dict) else content
@@ -238,6 +282,7 @@ class RunFolder:
     def undo_silenced(self) -> None:
         """Put the networks back that were there before latents were silenced."""
         os.replace(self.unsilenced_file, self.networks_file)
+        flush_folder(self.path)
         self.silenced_file.unlink()
 
     def trained_tensors(self) -> tuple[dict[str, Tensor], int]:

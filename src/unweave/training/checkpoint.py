@@ -12,7 +12,7 @@ from torch import Tensor
 
 from unweave.errors import DataError
 from unweave.files import tensor_files
-from unweave.files.writing import write_atomically
+from unweave.files.writing import flush_folder, write_atomically
 from unweave.runs.folder import AVERAGES, NETWORKS, RunFolder, part_of
 from unweave.training.game import Game
 
@@ -28,12 +28,12 @@ def save(folder: RunFolder, step: int, game: Game) -> None:
             for name, value in optimizer.state.get(parameter, {}).items():
                 tensors[f"{_state_prefix(player, index)}{name}"] = torch.as_tensor(value)
     content = tensor_files.to_bytes(tensors, {"step": step})
-    fresh = folder.checkpoint_file.with_name("checkpoint.next.safetensors")
-    write_atomically(fresh, content)
+    write_atomically(folder.next_checkpoint_file, content)
     # Between these two renames the newest whole file is the previous one.
     if folder.checkpoint_file.is_file():
         os.replace(folder.checkpoint_file, folder.previous_checkpoint_file)
-    os.replace(fresh, folder.checkpoint_file)
+    os.replace(folder.next_checkpoint_file, folder.checkpoint_file)
+    flush_folder(folder.path)
 
 
 def restore(folder: RunFolder, game: Game) -> tuple[int, str | None]:

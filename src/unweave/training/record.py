@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from unweave.errors import DataError, Diverged
+from unweave.files.writing import write_atomically
 from unweave.methods import Turn
 
 
@@ -38,7 +39,7 @@ class Record:
                 is_evaluation = entry.get("kind") == "diagnostics"
                 if entry["step"] < (first_evaluation if is_evaluation else first_step):
                     kept.append(line)
-        self.path.write_text("".join(kept), encoding="utf-8")
+        write_atomically(self.path, "".join(kept))
 
     def add(self, step: int, turn: Turn) -> None:
         """Note the terms of a turn."""
