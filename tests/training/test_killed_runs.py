@@ -164,6 +164,17 @@ def test_other_steps_are_kept_once_nothing_stands_against_them(stopped, toy):
     assert stopped.read_config()[0].steps == 5
 
 
+def test_a_run_trained_further_without_evaluation_shows_no_score_of_before(stopped, capsys):
+    entry = {"value": 0.123456, "higher_is_better": True, "details": {}, "protocol": "as is"}
+    stopped.add_scores({"mig": entry}, step=3)
+    stopped.add_scores({"sap": entry | {"value": 0.654321}}, step=5)
+    assert main(["resume", str(stopped.path), "--steps", "5", "--no-evaluation"]) == 0
+    told = capsys.readouterr().out
+    assert "0.1235" not in told
+    assert "0.6543" in told
+    assert f"not scored at step 5: mig; unweave evaluate {stopped.path}" in told
+
+
 def test_a_checkpoint_is_on_disk_before_its_name_is_and_its_name_before_training_goes_on(
     stopped, toy, monkeypatch
 ):

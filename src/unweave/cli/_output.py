@@ -106,8 +106,11 @@ def say_scores(scores: dict[str, Any]) -> None:
 
 def say_run(run: Any) -> None:
     """Print the scores of a run and where its files are."""
-    if run.scores:
-        say_scores(run.scores)
+    scores = {name: e for name, e in run.scores.items() if e.get("step", run.step) == run.step}
+    if scores:
+        say_scores(scores)
+    if older := [name for name in run.scores if name not in scores]:
+        say(f"not scored at step {run.step:,}: {', '.join(older)}; unweave evaluate {run.path}")
     silenced = run.folder.silenced() if run.folder else None
     if silenced and silenced["latents"]:
         named = ", ".join(f"z{latent}" for latent in silenced["latents"])

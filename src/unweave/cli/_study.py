@@ -45,6 +45,9 @@ class Run:
     """How often a run whose process died is begun again."""
     checkpoint_seconds: float = 60.0
     """Longest time between two checkpoints of a run; what a crash can cost."""
+    stuck_minutes: float = 30.0
+    """Minutes without a step after which a training is ended and begun again from its checkpoint;
+    preparing data may take twice as long, and scoring four times."""
     ray: bool = False
     """Run on Ray, started on this machine (needs unweave[ray])."""
     ray_address: str | None = None
@@ -105,6 +108,7 @@ def _run(flags: Run) -> int:
         device=flags.device,
         retries=flags.retries,
         checkpoint_seconds=flags.checkpoint_seconds,
+        stuck_minutes=flags.stuck_minutes,
         retry_failed=flags.retry_failed,
         source=Path(flags.file),
         runner=_ray_runner(flags) if flags.ray or flags.ray_address else None,

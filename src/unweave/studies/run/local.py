@@ -9,7 +9,6 @@ import multiprocessing
 import os
 import signal
 import sys
-import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,12 +16,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerProcess
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import Stopped
 from unweave.process import asked_to_stop
-from unweave.studies.run.attempt import Outcome
+from unweave.studies.run.attempt import STUCK, Outcome
 from unweave.studies.run.ledger import Ledger
 from unweave.studies.run.progress import Progress
 
@@ -74,12 +72,12 @@ class LocalRunner:
 
     def run(self, jobs: Sequence[Any], work: Work, ledger: Ledger, progress: Progress) -> None:
         """Do all jobs; results and failures are in the ledger afterwards."""
-        with tempfile.TemporaryDirectory(prefix="unweave-study-") as folder:
+        from unweave.studies.run.sharing import as_files, place_for_copies
+
+        with place_for_copies() as folder:
             shared = {}
             for index, (name, data) in enumerate(self.data.items()):
-                from unweave.studies.run.sharing import as_files
-
-                place = Path(folder) / str(index)
+                place = folder / str(index)
                 place.mkdir()
                 shared[name] = as_files(data, place)
             self._drive(jobs, work, ledger, progress, shared)
@@ -98,7 +96,7 @@ class LocalRunner:
         with asked_to_stop() as stop:
             try:
                 while waiting or running:
-                    self._fill(waiting, running, work, shared, ledger)
+                    self._fill(waiting, running, work, shared, ledger, progress)
                     progress.show(worker.job.run_id for worker in running.values())
                     for sentinel in wait(list(running), timeout=0.5):
                         worker = running.pop(sentinel)
@@ -119,6 +117,7 @@ class LocalRunner:
         work: Work,
         shared: Mapping[str, Any],
         ledger: Ledger,
+        progress: Progress,
     ) -> None:
         """Start processes while there is room."""
         context = multiprocessing.get_context("forkserver")
@@ -133,6 +132,9 @@ class LocalRunner:
             with ledger.claim(job.run_id) as free:
                 if not free:  # another driver's: no process need find that out
                     waiting.append((job, time.monotonic() + LOOK_AGAIN))
+                    continue
+                if ledger.is_done(job.run_id):  # by another driver, meanwhile
+                    progress.done += 1
                     continue
             taken = {worker.slot for worker in running.values()}
             slot = next(place for place in range(self.workers) if place not in taken)
@@ -158,6 +160,7 @@ class LocalRunner:
         job, code = worker.job, worker.process.exitcode
         if ledger.is_done(job.run_id):
             progress.done += 1
+            progress.new += code != ELSEWHERE
         elif ledger.failure(job.run_id) is not None:
             progress.failed += 1
         elif code == ELSEWHERE:
@@ -196,6 +199,8 @@ def cause_of_death(code: int | None) -> str:
         name = signal.Signals(-code).name
         hint = " (the system kills this way when memory runs out)" if name == "SIGKILL" else ""
         return f"signal {name}{hint}"
+    if code == STUCK:
+        return "itself: its work stood still (--stuck-minutes says how long it may)"
     return f"exit code {code}"
 
 

@@ -27,6 +27,8 @@ class Progress:
     ):
         self.name, self.ledger, self.total = name, ledger, total
         self.done, self.failed = done, failed
+        self.new = 0
+        """Runs that workers of this driver finished."""
         self.stream = sys.stderr if stream is None else stream
         self.quiet = quiet
         self.began, self.done_before = time.monotonic(), done
