@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/ready
 SUDO := $(shell test "$$(id -u)" = 0 || command -v sudo)
 
-.PHONY: setup test browser acceptance defaults cluster lint format demo screenshots explorer-runtime clean
+.PHONY: setup test browser acceptance defaults cluster soak lint format demo screenshots explorer-runtime clean
 
 setup: $(READY)
 
@@ -43,6 +43,10 @@ defaults: $(READY) # Every method as a user gets it who sets nothing; hours
 
 cluster: $(READY)
 	$(BIN)/python -m pytest -m cluster tests/studies/test_ray.py
+
+SOAK_SECONDS ?= 1800
+soak: $(READY) # A study under kills and a full disk, beside the explorer; half an hour
+	$(BIN)/python benchmarks/soak.py --seconds $(SOAK_SECONDS)
 
 lint: $(READY)
 	$(BIN)/ruff check .

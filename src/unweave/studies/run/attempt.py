@@ -108,9 +108,12 @@ def perform(
         try:
             with Heartbeat(ledger, run_id, longest_pause) as heartbeat:
                 content = compute(heartbeat)
+            return "done" if ledger.write_result(run_id, content) else "elsewhere"
         except KeyboardInterrupt:  # Stopped is one
             return "stopped"
         except Exception as error:
-            ledger.write_exception(run_id, error)
+            try:
+                ledger.write_exception(run_id, error)
+            except DataError as unwritten:  # a full disk: it counts as died, and is begun again
+                print(f"{run_id}: {error}\n{run_id}: {unwritten}", file=sys.stderr)
             return "failed"
-        return "done" if ledger.write_result(run_id, content) else "elsewhere"

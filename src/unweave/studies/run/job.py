@@ -15,6 +15,7 @@ from unweave.data import DataOptions, FactorImages, load_data
 from unweave.errors import ConfigError, UnweaveError
 from unweave.evaluation.encode import encode_run
 from unweave.evaluation.score import PRESETS
+from unweave.files.writing import sweep
 from unweave.runs import config as settings_of_run
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder, versions
@@ -89,6 +90,7 @@ def _compute(
 
     take_over(job.plugins)
     check_all_there(job.needs, ledger.run_path(job.run_id))
+    sweep(ledger.run_path(job.run_id))
     config = settings_of_run.from_json(job.settings)
     data = data or open_data(config.data, config.data_options)
     watcher = _Progress(heartbeat, job.longest_seconds)
