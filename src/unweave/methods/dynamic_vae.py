@@ -67,6 +67,7 @@ class DynamicVAE(ControlVAE):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        self.refuse_negative("first_beta")
         if self.window < 1:
             raise ConfigError(f"window must be 1 or more, found {self.window}")
         if self.first_beta < self.least_beta:
