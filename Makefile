@@ -1,7 +1,9 @@
-# Everything runs in .venv, which each target sets up first.
+# Everything runs in .venv, which each target sets up first. Another Python has another:
+# make test PYTHON=python3.12 VENV=.venv-3.12
 PYTHON ?= python3
-BIN := .venv/bin
-READY := .venv/ready
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
 SUDO := $(shell test "$$(id -u)" = 0 || command -v sudo)
 
 .PHONY: setup test browser acceptance defaults cluster soak lint format demo screenshots explorer-runtime clean
@@ -9,7 +11,7 @@ SUDO := $(shell test "$$(id -u)" = 0 || command -v sudo)
 setup: $(READY)
 
 $(READY): pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@# LightGBM needs the system's OpenMP library, which the barest machines lack.
 	$(BIN)/python -c 'import lightgbm' 2>/dev/null || { \
@@ -61,4 +63,4 @@ demo: $(READY)
 	$(BIN)/unweave demo
 
 clean:
-	rm -rf .venv build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -18,6 +18,7 @@ from unweave.errors import DataError
 from unweave.studies.run import attempt
 from unweave.studies.run.ledger import Ledger
 from unweave.studies.run.local import cause_of_death
+from unweave.studies.run.progress import Progress
 from unweave.studies.run.sharing import place_for_copies
 
 
@@ -179,6 +180,33 @@ def test_a_heart_beats_on_over_a_full_disk_and_counts_no_time_in_which_it_was_st
             assert real() < deadline
             time.sleep(0.01)
     assert beats[-1]["phase"] == "starting"
+
+
+def test_a_disk_too_full_for_a_result_ends_no_driver_and_no_worker_with_a_traceback(
+    tmp_path, monkeypatch, capsys
+):
+    ledger = Ledger(tmp_path, KEY)
+    ledger.open()
+
+    def full(*words, **more):
+        raise DataError("cannot write: No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger, "write_result", full)
+        patched.setattr(ledger, "write_failure", full)
+        assert attempt.perform(ledger, "run", lambda heart: {}) == "failed"
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 2
+    assert all(line.startswith("run: cannot write: No space left") for line in told)
+    assert ledger.failure("run") is None, "so that it counts as died, and is begun again"
+    assert attempt.perform(ledger, "run", lambda heart: {}) == "done"
+
+    progress = Progress("fake", ledger, 1, 0, 0, quiet=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(progress, "_write", full)
+        progress.show(())
+        with pytest.raises(DataError):
+            progress.show((), "done")
 
 
 def test_each_worker_sees_one_gpu_of_its_own(tmp_path):
