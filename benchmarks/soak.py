@@ -53,6 +53,7 @@ name = "beta_vae"
 grid = {{ beta = [1, 4] }}
 [[methods]]
 name = "factor_vae"
+settings = {{ discriminator_width = 32 }}
 """
 PAUSES = (0.5, 6.0)
 """Shortest and longest time in seconds from one disturbance to the next."""

@@ -15,11 +15,11 @@ import pytest
 from fake_jobs import KEY, FakeJob, drive, events, jobs
 
 from unweave.errors import DataError
-from unweave.studies.run import attempt
+from unweave.studies.run import attempt, local
 from unweave.studies.run.ledger import Ledger
 from unweave.studies.run.local import cause_of_death
 from unweave.studies.run.progress import Progress
-from unweave.studies.run.sharing import place_for_copies
+from unweave.studies.run.sharing import MappedFiles, place_for_copies
 
 
 def start_driver(root: Path, count: int, seconds: float) -> subprocess.Popen:
@@ -233,6 +233,22 @@ def test_the_copy_of_the_data_of_a_killed_driver_is_removed_by_the_next(tmp_path
             assert first.is_dir(), "that of a driver at work stays"
             assert first != second
     assert os.listdir(tmp_path) == ["unweave-study-of-another-kind"]
+
+
+def test_a_worker_whose_driver_was_killed_as_it_began_ends_without_a_word(tmp_path, monkeypatch):
+    class Parent:
+        alive = False
+
+        def is_alive(self):
+            return self.alive
+
+    monkeypatch.setattr(local.multiprocessing, "parent_process", Parent)
+    gone = MappedFiles(None, {"pixels": str(tmp_path / "0.npy")})
+    with pytest.raises(SystemExit):
+        local._in_worker(fake_jobs.work, None, gone, None)
+    Parent.alive = True
+    with pytest.raises(FileNotFoundError):
+        local._in_worker(fake_jobs.work, None, gone, None)
 
 
 def test_a_result_is_never_replaced(tmp_path):

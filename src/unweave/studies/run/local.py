@@ -207,7 +207,14 @@ def cause_of_death(code: int | None) -> str:
 def _in_worker(work: Work, job: Any, shared: Any, gpu: str | None) -> None:
     if gpu is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu  # read when the first tensor goes there
-    outcome = work(job, None if shared is None else shared.open())
+    try:
+        data = None if shared is None else shared.open()
+    except FileNotFoundError:
+        driver = multiprocessing.parent_process()
+        if driver is None or driver.is_alive():
+            raise
+        sys.exit(1)  # the driver was killed, and the next one has removed its copies of data
+    outcome = work(job, data)
     sys.exit({"elsewhere": ELSEWHERE, "stopped": STOPPED}.get(outcome, 0))
 
 
