@@ -96,7 +96,7 @@ class LocalRunner:
         with asked_to_stop() as stop:
             try:
                 while waiting or running:
-                    self._fill(waiting, running, work, shared, ledger, progress)
+                    self._fill(waiting, running, work, shared, ledger)
                     progress.show(worker.job.run_id for worker in running.values())
                     for sentinel in wait(list(running), timeout=0.5):
                         worker = running.pop(sentinel)
@@ -117,7 +117,6 @@ class LocalRunner:
         work: Work,
         shared: Mapping[str, Any],
         ledger: Ledger,
-        progress: Progress,
     ) -> None:
         """Start processes while there is room."""
         context = multiprocessing.get_context("forkserver")
@@ -132,9 +131,6 @@ class LocalRunner:
             with ledger.claim(job.run_id) as free:
                 if not free:  # another driver's: no process need find that out
                     waiting.append((job, time.monotonic() + LOOK_AGAIN))
-                    continue
-                if ledger.is_done(job.run_id):  # by another driver, meanwhile
-                    progress.done += 1
                     continue
             taken = {worker.slot for worker in running.values()}
             slot = next(place for place in range(self.workers) if place not in taken)
