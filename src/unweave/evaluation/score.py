@@ -32,7 +32,14 @@ from unweave.metrics import (
     null_words,
     protocol_words,
 )
-from unweave.tables import Continuous, FactorTable, check_same_rows, code_table, factor_table
+from unweave.tables import (
+    Continuous,
+    FactorTable,
+    check_same_rows,
+    code_table,
+    factor_table,
+    to_numpy,
+)
 
 DEFAULT = (
     "beta_vae_score",
@@ -75,6 +82,9 @@ SIZES = {
     "rows": "train_rows",
 }
 
+
+BATCH = 512
+"""Images that a model is asked for at once."""
 
 ALONE = (CODES_ALONE, POSTERIOR_ALONE)
 """What metrics need that say something without any factor."""
@@ -145,8 +155,8 @@ def score(
         raise ConfigError(
             f"seeds must be at least 1 and nulls at least 0; found {seeds} and {nulls}."
         )
-    if factors is None and metrics in ("default", "all"):
-        metrics = [name for name in choose_metrics("all") if _module(name).NEEDS in ALONE]
+    if factors is None:
+        metrics = _without_factors(metrics)
     chosen = choose_metrics(metrics)
     protocols = _protocols(protocol, chosen)
     table = code_table(codes)
@@ -180,9 +190,13 @@ def score_model(
     seeds: int = 1,
     sampler: str = "table",
     nulls: int = 0,
+    posterior: Callable[[Any], tuple[Any, Any] | None] | None = None,
+    notes: Sequence[str] = (),
 ) -> Scores:
     """Score a callable from images to codes on rows drawn from a data set.
 
+    `posterior` returns means and log-variances of images, or None; `notes` are said with
+    every score.
     `sampler="paper"` lets the scores that were defined by drawing images (β-VAE, FactorVAE,
     unfairness and others that `docs/metrics.md` names) draw from the full grid as their
     papers do, which encodes many more images. Those have no `nulls`, which are made of rows.
@@ -192,8 +206,11 @@ def score_model(
     size = PRESETS[preset]
     count = min(size.train_rows + size.test_rows, len(data))
     rows = np.random.default_rng(0).permutation(len(data))[:count]
-    codes = encode_rows(encode, data, rows)
-    factors = np.asarray(data.factors(rows))
+    gaussian = None if posterior is None else _posterior_of(posterior, data, rows)
+    codes = encode_rows(encode, data, rows) if gaussian is None else gaussian[0]
+    factors = np.asarray(data.factors(rows)) if len(data.factor_names) else None
+    if factors is None:  # what can be said of codes alone
+        metrics = _without_factors(metrics)
     chosen = choose_metrics(metrics)
     protocols = _protocols(protocol, chosen)
     from_grid = [name for name in chosen if sampler == "paper" and _takes_a_model(name)]
@@ -206,7 +223,8 @@ def score_model(
         preset=preset,
         protocol=kept,
         seeds=seeds,
-        factor_names=tuple(data.factor_names),
+        posterior=gaussian,
+        factor_names=tuple(data.factor_names) or None,
         nulls=nulls,
     )
     for name in from_grid:
@@ -220,7 +238,25 @@ def score_model(
             result.reasons[name] = str(error)
             continue
         result[name] = _combine(runs, preset)
+    for name, found in result.items():
+        result[name] = replace(found, notes=(*found.notes, *notes))
     return result
+
+
+def _posterior_of(
+    posterior: Callable[[Any], tuple[Any, Any] | None], data: Grid, rows: NDArray[np.int64]
+) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Return means and log-variances of rows, or None where there is no posterior."""
+    means, logvars = [], []
+    for start in range(0, len(rows), BATCH):
+        found = posterior(data.images(rows[start : start + BATCH]))
+        if found is None:
+            return None
+        means.append(to_numpy(found[0]))
+        logvars.append(to_numpy(found[1]))
+    return code_table(np.concatenate(means), "means"), code_table(
+        np.concatenate(logvars), "log-variances"
+    )
 
 
 def unscored(metrics: str | Sequence[str], why: str) -> Scores:
@@ -228,6 +264,13 @@ def unscored(metrics: str | Sequence[str], why: str) -> Scores:
     result = Scores()
     result.reasons = dict.fromkeys(choose_metrics(metrics), why)
     return result
+
+
+def _without_factors(metrics: str | Sequence[str]) -> str | Sequence[str]:
+    """Return the metrics that need no factor, for those that are chosen by no name."""
+    if metrics not in ("default", "all"):
+        return metrics
+    return [name for name in choose_metrics("all") if _module(name).NEEDS in ALONE]
 
 
 def choose_metrics(metrics: str | Sequence[str]) -> list[str]:

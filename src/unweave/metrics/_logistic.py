@@ -104,12 +104,14 @@ def _fit_one_vs_rest(
         if not unfinished.any():
             break
         curvature = row_weights * probability * (1 - probability)
+        step: NDArray[np.float64]
         if wide is not None:
             step = wide.step(gradient, curvature, unfinished)
         else:
+            assert products is not None
             hessians = _hessians(inputs, products, curvature)
             hessians += np.diag(penalty + 1e-12)
-            step = np.linalg.solve(hessians, gradient[..., None])[..., 0]
+            step = np.asarray(np.linalg.solve(hessians, gradient[..., None])[..., 0], np.float64)
         # Halve the steps of the classes whose loss would rise.
         length = np.ones(classes)
         for _ in range(30):
@@ -295,4 +297,5 @@ class _WideSteps:
     def _preconditioned(
         self, left: NDArray[np.float32], heights: NDArray[np.float64]
     ) -> NDArray[np.float32]:
-        return ((left @ self.axes) / heights.astype(np.float32)) @ self.axes.T
+        turned = np.asarray(left @ self.axes, dtype=np.float32) / heights.astype(np.float32)
+        return np.asarray(turned @ self.axes.T, dtype=np.float32)

@@ -32,6 +32,10 @@ class Returned:
     found: str = "a table"
     """What was taken of what the model returned."""
 
+    def arrays(self) -> list[np.ndarray]:
+        """Return codes, and log-variances if there are any."""
+        return [self.codes] if self.logvar is None else [self.codes, self.logvar]
+
 
 def read_returned(result: Any, rows: int, who: str) -> Returned:
     """Return the codes in what `who` returned for so many images, or say why there are none."""
@@ -122,7 +126,7 @@ def as_floats(value: Any, who: str) -> np.ndarray:
 
 def is_array(value: Any) -> bool:
     """Say whether this is an array, a tensor, a frame or a sparse table."""
-    return hasattr(value, "shape") and hasattr(value, "dtype") or hasattr(value, "to_numpy")
+    return (hasattr(value, "shape") and hasattr(value, "dtype")) or hasattr(value, "to_numpy")
 
 
 def describe(result: Any) -> str:
