@@ -19,6 +19,7 @@ from unweave.cli import main
 from unweave.errors import ConfigError, DataError
 
 DATA = "toy_xys"
+FORMS = ("arrays", "tensors")
 
 
 @pytest.fixture(scope="module")
@@ -315,7 +316,7 @@ def test_checkpoints_are_loaded_by_name_and_never_unpickled(toy, tmp_path):
     for name in ("nested.pt", "par.pt", "plain.safetensors"):
         found = uw.wrap(Encoder(), toy, checkpoint=tmp_path / name).encode(images)
         np.testing.assert_array_equal(found, wanted)
-    with pytest.raises(DataError, match=r"not of this network: head\.bias has shape"):
+    with pytest.raises(DataError, match=r"not of this network: head\.weight has shape"):
         uw.wrap(Encoder(4), toy, checkpoint=tmp_path / "nested.pt")
     with pytest.raises(DataError, match=r"lacks weight.* and has body"):
         uw.wrap(nn.Conv2d(1, 1, 1, bias=False), toy, checkpoint=tmp_path / "nested.pt")

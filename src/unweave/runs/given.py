@@ -6,6 +6,7 @@ scikit-learn's transformers get flat pixels, ONNX files are run by onnxruntime.
 """
 
 import inspect
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -58,7 +59,9 @@ class GivenFunction:
         forms: tuple[Form, Form] = ("arrays", "tensors")
         for form in forms:
             try:
-                read[form] = self.reads(self._call(form, arrays), len(arrays[0]))
+                with warnings.catch_warnings():  # of what it was not made for
+                    warnings.simplefilter("ignore")
+                    read[form] = self.reads(self._call(form, arrays), len(arrays[0]))
             except Exception as error:
                 failed[form] = error
         if len(read) == 1:

@@ -126,7 +126,8 @@ def as_floats(value: Any, who: str) -> np.ndarray:
 
 def is_array(value: Any) -> bool:
     """Say whether this is an array, a tensor, a frame or a sparse table."""
-    return (hasattr(value, "shape") and hasattr(value, "dtype")) or hasattr(value, "to_numpy")
+    has_shape = isinstance(getattr(value, "shape", None), tuple)
+    return has_shape and (hasattr(value, "dtype") or hasattr(value, "to_numpy"))
 
 
 def describe(result: Any) -> str:
