@@ -237,17 +237,24 @@ def evaluate_tables(
     missing: str = "refuse",
     **how: Any,
 ) -> "Scores":
-    """Score tables in files; without factors only what needs none."""
-    from unweave.evaluation.read_tables import read_codes, read_factors
+    """Score tables in files; without factors only what needs none.
+
+    Rows are matched by columns that name them (file names, ids), where tables have any.
+    """
+    from unweave.evaluation.read_tables import in_rows_of, read_codes, read_factors
     from unweave.evaluation.score import score
 
     table = read_codes(codes)
-    known = None if factors is None else read_factors(factors, missing=missing)
+    known = spread = None
+    if factors is not None:
+        known = in_rows_of(read_factors(factors, missing=missing), factors, table, codes)
+    if logvar is not None:
+        spread = in_rows_of(read_codes(logvar), logvar, table, codes)
     return score(
         table.values,
         None if known is None else known.values,
         factor_names=None if known is None else known.names,
-        posterior=None if logvar is None else (table.values, read_codes(logvar).values),
+        posterior=None if spread is None else (table.values, spread.values),
         missing=missing,
         **how,
     )
