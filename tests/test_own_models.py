@@ -2,7 +2,9 @@
 
 import copy
 import json
+import re
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
 
@@ -379,3 +381,15 @@ def test_a_wrapped_model_without_codes_says_why(toy):
     scores = workflows.evaluate(model, ["mig"])
     assert not scores
     assert "mig" in scores.reasons
+
+
+def test_the_three_lines_of_the_readme_score_a_model(capsys):
+    text = (Path(__file__).parent.parent / "README.md").read_text(encoding="utf-8")
+    lines = re.search(r"<!-- three lines -->\n```python\n(.*?)```", text, re.DOTALL).group(1)
+    assert lines.count("\n") == 3
+    # A smaller data set and a fifth of the rows, so that the test takes seconds.
+    lines = lines.replace('"dsprites"', '"toy_xys"').replace("(model)", '(model, preset="fast")')
+    exec(lines, {"uw": uw, "encoder": Encoder()})
+    printed = capsys.readouterr().out
+    assert printed.startswith("| metric | score |")
+    assert all(name in printed for name in ("mig", "dci D", "explicitness"))
