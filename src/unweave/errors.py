@@ -5,7 +5,10 @@ line prints these without a traceback and ends with code 2; anything else is a
 bug of ours and keeps its traceback.
 """
 
+from typing import Any
+
 LONGEST_REASON = 200  # characters
+LONGEST_SHOWN = 80
 
 
 class UnweaveError(Exception):
@@ -32,3 +35,12 @@ def reason(error: BaseException) -> str:
     """Return what another library's error says on one line, cut where it goes on and on."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
+
+
+def shown(value: Any) -> str:
+    """Return what was found as a message shows it: on one line, and no longer than need be."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # whole numbers of thousands of digits, endless tables
+        text = f"a {type(value).__name__} too long to show"
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"

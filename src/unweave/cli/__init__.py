@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from unweave import catalog
-from unweave.errors import Stopped, UnweaveError
+from unweave.errors import Stopped, UnweaveError, reason, shown
 
 VERBS = {
     "demo": "Render dSprites, train, score and draw the default model: the tour in minutes.",
@@ -54,6 +54,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         # The reader of our output went away, as `| head` does; nothing to tell it.
         sys.stderr.close()
         return 141
+    except OSError as error:
+        if error.filename is None:
+            raise
+        # A file that the system refuses: no right to it, a read-only disk, too long a name.
+        print(f"error: {shown(str(error.filename))}: {error.strerror}", file=sys.stderr)
+        return 2
+    except MemoryError as error:
+        print(f"error: there is not enough memory: {reason(error)}", file=sys.stderr)
+        return 2
 
 
 def _say_warnings_of_plugins_in_a_line() -> None:

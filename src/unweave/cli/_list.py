@@ -40,11 +40,11 @@ def list_runs(folder: Path) -> None:
         run_folder = RunFolder(file.parent)
         try:
             config, _ = run_folder.read_config()
+            status = run_folder.status()
+            mig = run_folder.scores().get("mig", {})
         except UnweaveError as error:  # a plugin that is missing, say, hides no other run
             problems.append(str(error))
             continue
-        status = run_folder.status()
-        mig = run_folder.scores().get("mig", {})
         mark = " fast" if is_preliminary(mig) else ""
         table.add_row(
             file.parent.name,

@@ -159,8 +159,6 @@ def _last_step(folder: RunFolder) -> int:
 
 def short_scores(scores: dict[str, Any]) -> dict[str, Any]:
     """Return value, direction and protocol of each score that could be computed."""
-    if not isinstance(scores, dict):
-        raise DataError(f"scores.json: expected a table of metrics, found {scores!r:.60}")
     return {
         metric: {
             "value": entry["value"],
@@ -168,7 +166,7 @@ def short_scores(scores: dict[str, Any]) -> dict[str, Any]:
             "protocol": protocol_words(entry),
         }
         for metric, entry in scores.items()
-        if isinstance(entry, dict) and isinstance(entry.get("value"), int | float)
+        if entry["value"] is not None
     }
 
 

@@ -1,6 +1,7 @@
 """Writing files so that a crash leaves the old one or the new one, never half."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 from unweave.errors import DataError
@@ -26,7 +27,9 @@ def write_atomically(path: Path, content: bytes | str) -> None:
             f"cannot write {path}: {error.strerror or error}. What was there before is kept."
         ) from error
     finally:
-        unfinished.unlink(missing_ok=True)
+        # Where nothing can be written there is nothing to remove, and that was said above.
+        with suppress(OSError):
+            unfinished.unlink(missing_ok=True)
 
 
 def flush_folder(folder: Path) -> None:
