@@ -14,7 +14,18 @@ from unweave.explorer.open_runs import Library
 from unweave.files.writing import write_atomically
 from unweave.runs.folder import RunFolder
 
-SMALL = "--steps 3 --batch-size 8 --evaluations 1 --threads 1 --method.latent-dim 3".split()
+SMALL = [
+    "--steps",
+    "3",
+    "--batch-size",
+    "8",
+    "--evaluations",
+    "1",
+    "--threads",
+    "1",
+    "--method.latent-dim",
+    "3",
+]
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +67,7 @@ BAD_LINES = {
 }
 
 
-@pytest.mark.parametrize("line, said", BAD_LINES.values(), ids=BAD_LINES)
+@pytest.mark.parametrize(("line", "said"), BAD_LINES.values(), ids=BAD_LINES)
 def test_a_bad_line_of_the_record_is_named(run, line, said, capsys):
     folder = RunFolder(run)
     lines = folder.record_file.read_text().splitlines(keepends=True)[:3]

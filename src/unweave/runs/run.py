@@ -17,7 +17,7 @@ from unweave.code_prior import CodePrior
 from unweave.data import DataSummary, FactorImages, load_data
 from unweave.errors import ConfigError, DataError
 from unweave.methods import Code
-from unweave.networks import Networks, architecture_for
+from unweave.networks import Networks, architecture_for, within_memory
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.runs.config import Train
 from unweave.runs.folder import RunFolder, checked_latent_name
@@ -219,7 +219,7 @@ def load(
     run_folder = RunFolder(folder)
     config, summary = run_folder.read_config()
     architecture = config.architecture or architecture_for(summary.image_shape)
-    nets = config.method.networks(architecture, summary)
+    nets = within_memory(lambda: config.method.networks(architecture, summary))
     tensors, step = run_folder.trained_tensors()
     try:
         nets.load_state_dict(tensors)
