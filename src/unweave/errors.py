@@ -5,10 +5,12 @@ line prints these without a traceback and ends with code 2; anything else is a
 bug of ours and keeps its traceback.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 LONGEST_REASON = 200  # characters
 LONGEST_SHOWN = 80
+MOST_LISTED = 20
 
 
 class UnweaveError(Exception):
@@ -44,3 +46,14 @@ def shown(value: Any) -> str:
     except (ValueError, RecursionError):  # whole numbers of thousands of digits, endless tables
         text = f"a {type(value).__name__} too long to show"
     return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names with commas between them, of many the first ones and how many there are."""
+    few = ", ".join(printable(name[:LONGEST_SHOWN]) for name in names[:MOST_LISTED])
+    return few if len(names) <= MOST_LISTED else f"{few}, … ({len(names):,})"
+
+
+def printable(text: str) -> str:
+    """Return text on one line, in which what would move or colour a terminal is written out."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

@@ -155,6 +155,7 @@ def test_a_stored_score_without_its_table_is_no_heat_map(run, capsys):
         ("image_shape", [-1, 64, 64], "image_shape"),
         ("image_shape", [1, 0, 64], "image_shape"),
         ("image_shape", [1, 64, 10**400], "image_shape"),
+        ("image_shape", [3, 10**7, 10**7], "more than"),
         ("rows", -1, "rows"),
         ("column_sizes", {"label": "many"}, "column_sizes"),
         ("column_sizes", {"label": -5}, "column_sizes"),
@@ -220,3 +221,12 @@ def test_a_disk_that_cannot_be_written_to_is_named_once(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "unlink", refuse)
     with pytest.raises(DataError, match=r"cannot write .*Read-only file system"):
         write_atomically(tmp_path / "file", "content")
+
+
+def test_names_of_runs_are_shown_as_they_are(trained, tmp_path, capsys):
+    shutil.copytree(trained, tmp_path / "[red]a[b] :smile: \x1b[31m")
+    capsys.readouterr()
+    assert main(["list", "runs", str(tmp_path)]) == 0
+    out = capsys.readouterr().out
+    assert "[red]a[b] :smile: \\x1b[31m" in out
+    assert "\x1b[31m" not in out

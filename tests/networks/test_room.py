@@ -5,8 +5,6 @@ import torch
 
 from tiny_methods import METHODS, config_for
 from unweave.cli import main
-from unweave.data import DataSummary
-from unweave.errors import ConfigError
 from unweave.networks import _room, architecture_for, within_memory
 from unweave.training.game import fresh_networks
 from unweave.training.loop import resolved
@@ -39,12 +37,6 @@ def test_a_code_without_end_is_refused_in_a_line(latents, tmp_path, capsys):
     assert "these settings ask for" in error
     assert error.count("\n") == 1
     assert not (tmp_path / "run").exists()
-
-
-def test_images_without_end_are_refused():
-    config = config_for("vae")
-    with pytest.raises(ConfigError, match="these settings ask for"):
-        fresh_networks(config, DataSummary((3, 10_000_000, 10_000_000), 10, {}), 0)
 
 
 def test_what_cannot_be_counted_is_made_all_the_same():

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from unweave import catalog
-from unweave.errors import Stopped, UnweaveError, reason, shown
+from unweave.errors import Stopped, UnweaveError, printable, reason, shown
 
 VERBS = {
     "demo": "Render dSprites, train, score and draw the default model: the tour in minutes.",
@@ -48,7 +48,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("\ninterrupted", file=sys.stderr)
         return 130
     except UnweaveError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {_in_lines(error)}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         # The reader of our output went away, as `| head` does; nothing to tell it.
@@ -63,6 +63,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except MemoryError as error:
         print(f"error: there is not enough memory: {reason(error)}", file=sys.stderr)
         return 2
+
+
+def _in_lines(error: UnweaveError) -> str:
+    """Return one line, or one for each mistake in a list of them, that a terminal can show."""
+    if hasattr(error, "problems"):
+        return "\n".join(map(printable, str(error).split("\n")))
+    return printable(" ".join(str(error).split("\n")))
 
 
 def _say_warnings_of_plugins_in_a_line() -> None:

@@ -20,9 +20,10 @@ def say(text: str) -> None:
 
 def show(table: Table) -> None:
     """Print a table, as wide as it needs where the output is not a terminal."""
-    console = Console()
+    # Names of runs and factors are shown as they are: brackets in them are no markup.
+    console = Console(markup=False, emoji=False)
     if not console.is_terminal:
-        console = Console(width=160)
+        console = Console(width=160, markup=False, emoji=False)
     console.print(table)
 
 

@@ -14,6 +14,8 @@ from unweave.errors import DataError, shown
 
 MOST_STEPS = 2**53
 """Steps that a real number still tells apart; no run has as many."""
+LARGEST_IMAGE = 2**28
+"""Values of an image; a gigabyte as networks see it."""
 NUMBERS = ("elbo", "least_kl")
 """Diagnostics that views take to be numbers."""
 
@@ -116,6 +118,10 @@ def check_summary(content: Mapping[str, Any], file: Path) -> DataSummary:
     sizes = content.get("column_sizes", {})
     if not (isinstance(shape, list) and len(shape) == 3 and all(is_step(n) and n for n in shape)):
         raise DataError(f"{file}: expected image_shape of 3 numbers from 1, found {shown(shape)}")
+    if math.prod(shape) > LARGEST_IMAGE:
+        raise DataError(
+            f"{file}: images of {shown(shape)} have more than {LARGEST_IMAGE:,} values each"
+        )
     if not is_step(rows):
         raise DataError(f"{file}: expected rows from 0, found {shown(rows)}")
     if not isinstance(sizes, dict) or not all(map(is_step, sizes.values())):
