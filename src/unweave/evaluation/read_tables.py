@@ -174,8 +174,10 @@ def _join(columns: list[NDArray[Any]], names: list[str], limit: int = LIMIT) -> 
             continue
         absent = is_missing(column)
         words = _as_words(column[~absent], name, limit)
-        values = as_numbers(words)
-        if values is None:
+        values: NDArray[Any]
+        if (read := as_numbers(words)) is not None:
+            values = read
+        else:
             known, values = np.unique(words, return_inverse=True)
             classes[name] = tuple(str(word) for word in known)
         if absent.any():

@@ -97,7 +97,8 @@ def kl_over_time(record: Iterable[dict[str, Any]]) -> KlOverTime:
 def layer_rates(record: Iterable[dict[str, Any]]) -> LayerRates:
     """Collect the rate of each layer at evaluations; empty where a method has no layers."""
     sizes: dict[int, str] = {}
-    steps, rates = [], []
+    steps: list[int] = []
+    rates: list[list[float]] = []
     for line in record:
         if line.get("kind") != "diagnostics":
             continue
