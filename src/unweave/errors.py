@@ -33,6 +33,10 @@ class Stopped(KeyboardInterrupt):
     """The user stopped a run between two steps; it can be resumed."""
 
 
+class Notice(UserWarning):
+    """Something that was left out, and why; the command line says it in a line."""
+
+
 def reason(error: BaseException) -> str:
     """Return what another library's error says on one line, cut where it goes on and on."""
     text = " ".join(str(error).split()) or type(error).__name__

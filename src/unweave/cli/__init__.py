@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from unweave import catalog
-from unweave.errors import Stopped, UnweaveError, printable, reason, shown
+from unweave.errors import Notice, Stopped, UnweaveError, printable, reason, shown
 
 VERBS = {
     "demo": "Render dSprites, train, score and draw the default model: the tour in minutes.",
@@ -31,6 +31,9 @@ usage: unweave VERB ...   (unweave VERB --help says more)
 
 Every verb takes --plugin FILE.py: it runs the file, and knows the methods, metrics, data sets
 and architectures in it. Plugins that are installed are known by themselves.
+
+Every verb takes --allow-data PATH: data that a run of somebody else names is opened, if it is
+in there. What you trained on or looked at by name needs no leave.
 """
 
 
@@ -39,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         with warnings.catch_warnings():
-            _say_warnings_of_plugins_in_a_line()
+            _say_our_warnings_in_a_line()
             return _dispatch(words)
     except Stopped as stop:
         print(f"\n{stop}", file=sys.stderr)
@@ -72,12 +75,12 @@ def _in_lines(error: UnweaveError) -> str:
     return printable(" ".join(str(error).split("\n")))
 
 
-def _say_warnings_of_plugins_in_a_line() -> None:
+def _say_our_warnings_in_a_line() -> None:
     usual = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-        if issubclass(category, catalog.PluginWarning):
-            print(f"warning: {message}", file=sys.stderr)
+        if issubclass(category, catalog.PluginWarning | Notice):
+            print(f"warning: {printable(str(message))}", file=sys.stderr)
         else:
             usual(message, category, *place, **more)
 
@@ -100,6 +103,10 @@ def _dispatch(words: list[str]) -> int:
         from unweave.cli._parse import add_plugins
 
         add_plugins(rest)
+    if any(word.partition("=")[0] == "--allow-data" for word in rest):
+        from unweave.cli._parse import allow_data
+
+        allow_data(rest)
     module = importlib.import_module(f"unweave.cli._{verb}")
     code: int = module.run(rest)
     return code

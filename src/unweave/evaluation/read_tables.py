@@ -202,7 +202,7 @@ def _as_words(column: NDArray[Any], name: str, limit: int) -> NDArray[np.str_]:
     return column.astype(str)
 
 
-def _is_small(numbers: NDArray[np.float64]) -> bool:
+def _is_small(numbers: NDArray[Any]) -> bool:
     return bool(np.abs(numbers).max(initial=0.0) < 2**53)
 
 

@@ -121,7 +121,7 @@ class Library:
                 self._open.move_to_end(name)
                 return known[1]
         with self._loading:
-            opened = OpenRun(runs.load(folder.path))
+            opened = OpenRun(runs.load(folder.path, within=self.root))
         with self._lock:
             self._open[name] = (signature, opened)
             self._open.move_to_end(name)

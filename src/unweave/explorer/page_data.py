@@ -14,8 +14,10 @@ from unweave.explorer.open_runs import Library, OpenRun, weights_signature
 from unweave.files.json_files import read_json
 from unweave.methods import summary_of
 from unweave.metrics import protocol_words
+from unweave.runs import foreign_data
 from unweave.runs.config import Train, named, to_json
 from unweave.runs.folder import RunFolder
+from unweave.runs.foreign_data import ForeignData
 from unweave.runs.run import Run
 from unweave.settings.plain import differing, flat
 
@@ -206,7 +208,7 @@ def latents(opened: OpenRun) -> dict[str, Any]:
     run = opened.run
     names = views.latent_names(run)
     units, tables = run.code.units, []
-    found: dict[str, Any] = {"step": run.step, "names": names.names, "problem": None}
+    found: dict[str, Any] = {"step": run.step, "names": names.names, "problem": None, "asks": []}
     try:
         if run.code.source == "nowhere":  # no row of the data has a code to start from
             found |= _uncounted(run, names.labels) | {"factors": [], "rows": 0}
@@ -218,6 +220,8 @@ def latents(opened: OpenRun) -> dict[str, Any]:
     except UnweaveError as error:  # the data is not here any more; the prior still is
         found |= _uncounted(run, names.labels)
         found |= {"factors": [], "rows": 0, "problem": str(error)}
+        if isinstance(error, ForeignData):
+            found["asks"] = list(error.places)
     low, high = _slider_ends(run, tables)
     shown = [
         {
@@ -357,6 +361,16 @@ def name_latent(opened: OpenRun, latent: Any, name: Any) -> dict[str, Any]:
     with opened.lock:
         opened.run.name_latent(latent, name)
     return views.latent_names(opened.run).to_json()
+
+
+def allow_data(opened: OpenRun, places: Any) -> dict[str, Any]:
+    """Open the data of a run that was asked for, by its places as the page showed them."""
+    if not isinstance(places, list) or not all(isinstance(place, str) for place in places):
+        raise ConfigError("expected the places of the data")
+    run = opened.run
+    assert run.folder is not None
+    foreign_data.allow(run.config, run.folder.within, places)
+    return {"places": places}
 
 
 def comparison(library: Library, names: list[str]) -> dict[str, Any]:

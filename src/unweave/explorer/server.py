@@ -58,6 +58,11 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
         opened = await run_in_threadpool(library.open, request.path_params["name"])
         return as_json(page_data.name_latent(opened, wanted.get("latent"), wanted.get("name")))
 
+    async def allow_data(request: Request) -> Response:
+        wanted = read_json_body(await bounded_body(request, 100_000))
+        opened = await run_in_threadpool(library.open, request.path_params["name"])
+        return as_json(page_data.allow_data(opened, wanted.get("places")))
+
     def decoder(request: Request) -> Response:
         opened = library.open(request.path_params["name"])
         return Response(opened.decoder, media_type="application/octet-stream")
@@ -101,6 +106,7 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
         Route(f"{run}/decoder.onnx", decoder),
         Route(f"{run}/encode", encode, methods=["POST"]),
         Route(f"{run}/name", name_latent, methods=["POST"]),
+        Route(f"{run}/data", allow_data, methods=["POST"]),
         Route(f"{run}.json", of_folder(page_data.run_facts)),
         Route(run, page),
     ]

@@ -35,7 +35,7 @@ from unweave.files.writing import write_atomically
 from unweave.metrics import is_preliminary
 from unweave.networks import Networks
 from unweave.runs import config as settings_of_run
-from unweave.runs import plugins, stored
+from unweave.runs import foreign_data, plugins, stored
 from unweave.runs.config import Train
 
 FORMAT = 1
@@ -47,8 +47,10 @@ LONGEST_NAME = 60  # characters that still fit beside a picture
 class RunFolder:
     """Every read and write of a run's files."""
 
-    def __init__(self, path: str | Path):
+    def __init__(self, path: str | Path, within: str | Path | None = None):
+        """Name the folder; `within` is what the user opened, if it is a folder around it."""
         self.path = Path(path)
+        self.within = self.path if within is None else Path(within)
         self.config_file = self.path / "config.json"
         self.machine_file = self.path / "machine.json"
         self.status_file = self.path / "status.json"
@@ -112,7 +114,11 @@ class RunFolder:
             raise DataError(f"{self.config_file}: {error}") from error
 
     def open_data(self, config: Train) -> FactorImages:
-        """Open the data set of the run; if it is a plugin's that is missing, say how to get it."""
+        """Open the data set of the run, if that is for it to name: see `foreign_data`.
+
+        If it is a plugin's that is missing, say how to get it.
+        """
+        foreign_data.check(config, self.path, self.within)
         return plugins.open_data(config, self.used_plugins(), self.path)
 
     def used_plugins(self) -> list[plugins.Used]:

@@ -207,16 +207,18 @@ def load(
     device: str = "cpu",
     data: FactorImages | None = None,
     plugins: Sequence[Source] = (),
+    within: str | Path | None = None,
 ) -> Run:
     """Load a run from its folder: the trained networks, or the last checkpoint of an unfinished.
 
     `data` is the run's data set if it is open already; by default it is opened when needed.
     `plugins` are files to run, or modules and classes, that the run was made with; those
-    that are installed need not be named.
+    that are installed need not be named. Data that the folder names is opened if it lies
+    in there, or in the folder `within` that was opened, or was opened by you before.
     """
     for plugin in plugins:
         catalog.add_plugin(plugin)
-    run_folder = RunFolder(folder)
+    run_folder = RunFolder(folder, within)
     config, summary = run_folder.read_config()
     architecture = config.architecture or architecture_for(summary.image_shape)
     nets = within_memory(lambda: config.method.networks(architecture, summary))
