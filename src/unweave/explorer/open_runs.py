@@ -148,7 +148,8 @@ def _run_folders(folder: Path, depth: int = DEEPEST) -> Iterator[Path]:
         if entry.name.startswith(".") or not entry.is_dir(follow_symlinks=False):
             continue
         path = Path(entry.path)
-        if RunFolder(path).exists():
+        # Not `exists`: a folder we may not look into is no run for us either.
+        if os.path.isfile(RunFolder(path).config_file):
             yield path
         elif depth > 1:
             yield from _run_folders(path, depth - 1)
