@@ -4,7 +4,7 @@ BIN := .venv/bin
 READY := .venv/ready
 SUDO := $(shell test "$$(id -u)" = 0 || command -v sudo)
 
-.PHONY: setup test browser acceptance defaults cluster lint format demo screenshots explorer-runtime clean
+.PHONY: setup test browser acceptance defaults cluster fuzz lint format demo screenshots explorer-runtime clean
 
 setup: $(READY)
 
@@ -43,6 +43,9 @@ defaults: $(READY) # Every method as a user gets it who sets nothing; hours
 
 cluster: $(READY)
 	$(BIN)/python -m pytest -m cluster tests/studies/test_ray.py
+
+fuzz: $(READY) # Ten thousand spoilt files and commands; about ten minutes of one core
+	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz/fuzz.py --cases 10200
 
 lint: $(READY)
 	$(BIN)/ruff check .
