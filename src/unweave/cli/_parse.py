@@ -41,7 +41,8 @@ def _schedule(
     )
 
 
-PLUGIN = "--plugin FILE.py, as often as needed, runs a file and knows what is in it by name."
+PLUGIN = """--plugin FILE.py, as often as needed, runs a file and knows what is in it by name.
+--allow-data PATH opens data in there that a run of somebody else names."""
 
 
 def parse(
