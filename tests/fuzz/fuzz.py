@@ -32,6 +32,7 @@ from unweave.cli import main
 from unweave.errors import UnweaveError
 
 LONGEST_SECONDS = 60.0
+SAID_EVERY = 300  # cases
 MOST_MEMORY = 12 << 30  # bytes of addresses; bombs ask for more
 
 
@@ -152,6 +153,8 @@ def fuzz(kinds: list[str], first: int, cases: int) -> Counter[str]:
             found["failed"] += 1
             words = command if isinstance(command, list) else "a call of the explorer"
             print(f"{kind} {number}: {problem}\n    {str(words)[:300]}", flush=True)
+        if (index + 1) % SAID_EVERY == 0:
+            print(f"{index + 1:,} cases so far, {found['failed']} failures", flush=True)
     return found
 
 
