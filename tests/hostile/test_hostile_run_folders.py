@@ -11,6 +11,7 @@ from unweave.cli import main
 from unweave.errors import DataError
 from unweave.explorer import page_data
 from unweave.explorer.open_runs import Library
+from unweave.explorer.server import as_json
 from unweave.files.writing import write_atomically
 from unweave.runs.folder import RunFolder
 
@@ -168,6 +169,41 @@ def test_impossible_sizes_of_data_are_refused(run, key, value, said, capsys):
     line = refused(["figures", str(run)], capsys)
     assert said in line
     assert "config.json" in line
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [("seed", 2**63), ("steps", 10**30), ("batch_size", 10**30), ("validation", 10**400)],
+)
+def test_settings_beyond_all_sizes_are_refused(run, key, value, capsys):
+    content = json.loads((run / "config.json").read_text())
+    content["settings"][key] = value
+    spoil(run, "config.json", content)
+    assert key in refused(["silence", str(run)], capsys)
+
+
+def test_texts_that_no_encoding_knows_are_shown_escaped(run):
+    spoil(run, "status.json", {"state": "\ud800"})
+    shutil.copytree(run, run.with_name("\udc80"))
+    answer = as_json(page_data.run_list(Library(run.parent)))
+    names = [line["name"] for line in json.loads(answer.body)["runs"]]
+    assert names == ["bad", "\udc80"]
+    assert main(["list", "runs", str(run.parent)]) == 0
+
+
+def test_a_folder_that_may_not_be_read_hides_no_run(trained, run, monkeypatch, capsys):
+    shutil.copytree(trained, run.with_name("good"))
+    usual = Path.read_text
+
+    def refuse(path: Path, *more: object, **others: object) -> str:
+        if path.parent == run:
+            raise PermissionError(13, "Permission denied", str(path))
+        return usual(path, *more, **others)
+
+    monkeypatch.setattr(Path, "read_text", refuse)
+    lines = {line["name"]: line for line in page_data.run_list(Library(run.parent))["runs"]}
+    assert lines["good"]["state"] == "done"
+    assert "Permission denied" in lines["bad"]["problem"]
 
 
 @pytest.mark.parametrize("latents", ['{"latents": "z"}', "[]", '{"latents": [-1]}', "{}"])

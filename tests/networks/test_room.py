@@ -5,6 +5,7 @@ import torch
 
 from tiny_methods import METHODS, config_for
 from unweave.cli import main
+from unweave.errors import ConfigError
 from unweave.networks import _room, architecture_for, within_memory
 from unweave.training.game import fresh_networks
 from unweave.training.loop import resolved
@@ -37,6 +38,11 @@ def test_a_code_without_end_is_refused_in_a_line(latents, tmp_path, capsys):
     assert "these settings ask for" in error
     assert error.count("\n") == 1
     assert not (tmp_path / "run").exists()
+
+
+def test_networks_of_less_than_no_width_are_refused():
+    with pytest.raises(ConfigError, match="less than no width"):
+        within_memory(lambda: torch.nn.Linear(3, -1))
 
 
 def test_what_cannot_be_counted_is_made_all_the_same():

@@ -42,7 +42,10 @@ def list_runs(folder: Path) -> None:
             config, _ = run_folder.read_config()
             status = run_folder.status()
             mig = run_folder.scores().get("mig", {})
-        except UnweaveError as error:  # a plugin that is missing, say, hides no other run
+        except (
+            UnweaveError,
+            OSError,
+        ) as error:  # a plugin that is missing, say, hides no other run
             problems.append(str(error))
             continue
         mark = " fast" if is_preliminary(mig) else ""

@@ -14,7 +14,8 @@ from unweave.catalog import PluginWarning
 
 def say(text: str) -> None:
     """Print a line to standard output."""
-    print(text)
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))
     sys.stdout.flush()
 
 

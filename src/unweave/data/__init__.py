@@ -79,9 +79,9 @@ def open_source(text: str, options: DataOptions) -> FactorImages:
         data.known = True
         return data.arranged_by(options)
     path = Path(text).expanduser()
-    if path.is_dir():
+    if os.path.isdir(path):  # unlike its method, also of names that are too long
         return load_folder(path, options).arranged_by(options)
-    if path.is_file():
+    if os.path.isfile(path):
         if options.clips != "none":
             raise ConfigError(f"{path} is no folder of frames; leave clips out")
         if path.suffix.lower() in (".npy", ".npz"):

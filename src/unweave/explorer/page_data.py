@@ -79,7 +79,7 @@ def run_line(library: Library, name: str) -> dict[str, Any]:
     try:
         folder = library.folder(name)
         return library.remembered(name, folder, lambda: _run_line(name, folder))
-    except UnweaveError as error:
+    except (UnweaveError, OSError) as error:
         return {"name": name, "state": "unreadable", "scores": {}, "problem": str(error)}
 
 

@@ -160,7 +160,8 @@ def twin(answer: Callable[[Request], Any]) -> Callable[[Request], Response]:
 
 def as_json(content: Any, status: int = 200) -> Response:
     text = json.dumps(views.plain(content), ensure_ascii=False, allow_nan=False)
-    return Response(text, status, media_type="application/json")
+    # Names of folders need not be text: what no encoding knows is written as JSON escapes it.
+    return Response(text.encode("utf-8", "backslashreplace"), status, media_type="application/json")
 
 
 def say_error(request: Request, error: Exception) -> Response:

@@ -13,7 +13,7 @@ def write_atomically(path: Path, content: bytes | str) -> None:
     A full disk leaves the old file in place and no partial one behind.
     """
     if isinstance(content, str):
-        content = content.encode()
+        content = content.encode("utf-8", "backslashreplace")  # names of files need not be text
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.unfinished")
     try:
         with open(unfinished, "wb") as file:

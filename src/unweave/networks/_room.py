@@ -42,9 +42,15 @@ def _needed(make: Callable[[], nn.Module]) -> int | None:
         with torch.device("meta"):
             nets = make()
     except (RuntimeError, TypeError, OverflowError) as error:
-        if any(words in str(error).lower() for words in TOO_MANY):
+        said = str(error).lower()
+        if any(words in said for words in TOO_MANY):
             raise ConfigError(
-                f"these settings ask for more weights than can be numbered: {reason(error)}"
+                "these settings ask for more weights than can be numbered. Make the networks "
+                "smaller (latent_dim, widths, size of the images)"
+            ) from error
+        if "negative dimension" in said:
+            raise ConfigError(
+                f"these settings ask for networks of less than no width: {reason(error)}"
             ) from error
         return None  # weights that are computed need numbers; what is wrong is said by `make`
     tensors = {id(tensor): tensor for tensor in (*nets.parameters(), *nets.buffers())}
