@@ -5,6 +5,7 @@ import time
 import zipfile
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -16,8 +17,10 @@ from unweave.cli import main
 from unweave.data import load_data
 from unweave.errors import ConfigError, DataError
 from unweave.evaluation.read_tables import read_codes, read_factors
+from unweave.files import parquet_files
 from unweave.files.arrays import MOST_MEMBERS
 from unweave.files.csv_cells import LONGEST_WORD, MOST_COLUMNS
+from unweave.files.parquet_pages import unpacked_bytes
 from unweave.studies import read_study
 from unweave.studies.define.expansion import MOST_RUNS, expand
 from unweave.tables import LARGEST_CLASSES, factor_table
@@ -47,6 +50,51 @@ def test_a_parquet_file_that_unpacks_a_thousandfold_is_refused_before_it_is_read
         read_codes(path)
     with pytest.raises(DataError, match=r"at most 0\.0 GiB are read"):
         read_codes(path, limit=1_000_000)
+
+
+def test_the_pages_of_a_parquet_file_are_asked_as_well_as_its_description(tmp_path):
+    """A description can be forged; the reader believes the header of each page."""
+    path = tmp_path / "t.parquet"
+    table = pa.table({"a": np.zeros(9_000_000), "b": ["x", "y", None] * 3_000_000})
+    pq.write_table(table, path, compression="zstd", use_dictionary=False)
+    meta = pq.ParquetFile(path).metadata
+    groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
+    said = sum(g.column(c).total_uncompressed_size for g in groups for c in range(2))
+
+    class Forged:
+        num_rows, num_columns, num_row_groups = 10, 2, meta.num_row_groups
+
+        def row_group(self, index):
+            group = meta.row_group(index)
+            return SimpleNamespace(num_rows=1, total_byte_size=100, column=group.column)
+
+    with path.open("rb") as file:
+        found = unpacked_bytes(file, meta, 1 << 40)
+    assert 0.9 * said < found <= said  # the headers themselves are not counted
+    with pytest.raises(DataError, match=r"would unpack to .* MB \(10 rows\)"):
+        parquet_files._check_size(Forged(), path, 8 << 30)
+
+
+@pytest.mark.parametrize("use_dictionary", [True, False])
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_pages_of_every_version_are_counted(tmp_path, use_dictionary, version):
+    path = tmp_path / "t.parquet"
+    table = pa.table({"a": np.arange(5000.0), "b": [f"word {i % 300}" for i in range(5000)]})
+    pq.write_table(
+        table,
+        path,
+        use_dictionary=use_dictionary,
+        data_page_version=version,
+        data_page_size=2000,
+        write_page_checksum=True,
+        write_page_index=True,
+    )
+    column_sizes = pq.ParquetFile(path).metadata.row_group(0)
+    said = sum(column_sizes.column(c).total_uncompressed_size for c in range(2))
+    with path.open("rb") as file:
+        found = unpacked_bytes(file, pq.ParquetFile(path).metadata, 1 << 40)
+    assert 0.7 * said < found <= said
+    assert len(read_factors(path).values) == 5000
 
 
 def test_a_parquet_file_of_repeated_words_does_not_copy_them(tmp_path):
@@ -105,7 +153,7 @@ def test_a_cell_as_long_as_a_book_is_refused(tmp_path):
 def test_whole_numbers_that_no_float_tells_apart_stay_apart(tmp_path):
     ids = [10**30, 10**30 + 1, 10**30 + 2, 2**53, 2**53 + 1, 7]
     path = tmp_path / "t.csv"
-    path.write_text("id\n" + "".join(f"{number}\n" for number in ids))
+    path.write_text("code\n" + "".join(f"{number}\n" for number in ids))
     table = read_factors(path)
     assert len(np.unique(table.values)) == 6
     with pytest.raises(DataError, match="codes must be numbers"):
@@ -117,7 +165,7 @@ def test_whole_numbers_that_no_float_tells_apart_stay_apart(tmp_path):
 
 def test_numbers_written_in_several_ways_are_one(tmp_path):
     path = tmp_path / "t.csv"
-    path.write_text("id\n" + f"{10**30}\n+{10**30}\n0{10**30}\n1e30\n")
+    path.write_text("code\n" + f"{10**30}\n+{10**30}\n0{10**30}\n1e30\n")
     np.testing.assert_array_equal(read_codes(path).values[:, 0], 1e30)
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from unweave.errors import ConfigError, DataError, reason, shown
 from unweave.files.arrays import ALWAYS_FINE, LARGEST_RATIO
 from unweave.files.csv_cells import MOST_COLUMNS
+from unweave.files.parquet_pages import unpacked_bytes
 
 VALUE_BYTES = 8  # of a number, or of the place of a word
 LARGEST_DESCRIPTION = 16_000_000  # bytes of text, and entries, in the description of a file
@@ -40,7 +41,7 @@ def read_parquet(path: Path, limit: int) -> dict[str, NDArray[Any]]:
         with parquet.ParquetFile(path, read_dictionary=words) as file:
             table = file.read()
     except (pyarrow.ArrowException, OSError, ValueError, UnicodeDecodeError) as error:
-        if isinstance(error, DataError):
+        if isinstance(error, DataError) and str(path) in str(error):
             raise
         raise DataError(f"{path} is no readable parquet file ({reason(error)}).") from error
     if len(set(table.column_names)) < len(table.column_names):
@@ -78,10 +79,15 @@ def _check_kinds(schema: Any, path: Path) -> None:
 
 
 def _check_size(meta: Any, path: Path, limit: int) -> None:
-    """Refuse what would unpack to more than the limit, or far more than the file is long."""
+    """Refuse what would unpack to more than the limit, or far more than the file is long.
+
+    The description of the file and the headers of its pages are both asked: either may lie.
+    """
     groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
     rows = max(meta.num_rows, sum(group.num_rows for group in groups))
-    unpacked = sum(max(group.total_byte_size, 0) for group in groups)
+    with open(path, "rb") as file:
+        pages = unpacked_bytes(file, meta, limit)
+    unpacked = max(pages, sum(max(group.total_byte_size, 0) for group in groups))
     needed = max(unpacked, rows * meta.num_columns * VALUE_BYTES)
     if needed > limit:
         raise DataError(

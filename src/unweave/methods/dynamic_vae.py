@@ -20,7 +20,7 @@ import torch
 from torch import Tensor, nn
 
 from unweave.errors import ConfigError
-from unweave.methods.control_vae import ControlVAE
+from unweave.methods._controlled import ControlledVAE
 from unweave.tensors import Scalar
 
 
@@ -55,7 +55,7 @@ class IncrementalController(nn.Module):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DynamicVAE(ControlVAE):
+class DynamicVAE(ControlledVAE):
     integral: float = 0.005
     """Gain K_i of the error. Paper: 0.005; short runs want more."""
     least_beta: float = 0.1
@@ -67,7 +67,7 @@ class DynamicVAE(ControlVAE):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.refuse_negative("first_beta")
+        self.refuse_negative("proportional", "integral", "least_beta", "first_beta")
         if self.window < 1:
             raise ConfigError(f"window must be 1 or more, found {self.window}")
         if self.first_beta < self.least_beta:

@@ -8,7 +8,6 @@ from rules._measures import evidence, reconstructions
 from rules._rule import Checks, Columns, Finding, Measure, Rule
 from rules._training import FAST, train
 from unweave.methods.annealed_vae import AnnealedVAE
-from unweave.methods.control_vae import ControlVAE
 from unweave.networks import Networks
 from unweave.tensors import Images, Latents, Scalar
 
@@ -31,16 +30,16 @@ def at_set_points(kind: type[Any], **settings: Any) -> Measure:
     return measure
 
 
-def held(kind: type[ControlVAE], name: str) -> Rule:
+def held(kind: type[Any], name: str) -> Rule:
     """Return the rule of a method with a controller."""
 
-    class Estranged(kind):  # type: ignore[misc, valid-type]
+    class Estranged(kind):  # type: ignore[misc]
         """Decodes each image from the code of another."""
 
         def reconstruction(self, nets: Networks, z: Latents, images: Images) -> Scalar:
             return super().reconstruction(nets, torch.roll(z, 1, dims=0), images)
 
-    class Reversed(kind):  # type: ignore[misc, valid-type]
+    class Reversed(kind):  # type: ignore[misc]
         """Raises β when the KL is too low."""
 
         def controller(self) -> torch.nn.Module:
