@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 SUDO := $(shell test "$$(id -u)" = 0 || command -v sudo)
 
-.PHONY: setup test browser acceptance defaults cluster soak lint format demo screenshots explorer-runtime clean
+.PHONY: setup test browser acceptance defaults cluster soak fuzz lint format demo screenshots explorer-runtime clean
 
 setup: $(READY)
 
@@ -49,6 +49,9 @@ cluster: $(READY)
 SOAK_SECONDS ?= 1800
 soak: $(READY) # A study under kills and a full disk, beside the explorer; half an hour
 	$(BIN)/python benchmarks/soak.py --seconds $(SOAK_SECONDS)
+
+fuzz: $(READY) # Ten thousand spoilt files and commands; about ten minutes of one core
+	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz/fuzz.py --cases 10200
 
 lint: $(READY)
 	$(BIN)/ruff check .

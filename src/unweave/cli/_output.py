@@ -14,15 +14,17 @@ from unweave.catalog import PluginWarning
 
 def say(text: str) -> None:
     """Print a line to standard output."""
-    print(text)
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))
     sys.stdout.flush()
 
 
 def show(table: Table) -> None:
     """Print a table, as wide as it needs where the output is not a terminal."""
-    console = Console()
+    # Names of runs and factors are shown as they are: brackets in them are no markup.
+    console = Console(markup=False, emoji=False)
     if not console.is_terminal:
-        console = Console(width=160)
+        console = Console(width=160, markup=False, emoji=False)
     console.print(table)
 
 

@@ -24,7 +24,7 @@ def write_atomically(path: Path, content: bytes | str, *, durable: bool = True) 
     in a moment need not be `durable`: it is not flushed, and a power loss may take it.
     """
     if isinstance(content, str):
-        content = content.encode()
+        content = content.encode("utf-8", "backslashreplace")  # names of files need not be text
     unfinished = unfinished_name(path)
     try:
         with open(unfinished, "wb") as lock:

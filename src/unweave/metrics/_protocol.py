@@ -56,7 +56,7 @@ def read(
             f"{metric} compares codes and needs at least {least_codes}; found {table.shape[1]}."
         )
     if len(known.names) < least_factors:
-        left_out = f" ({', '.join(known.left_out)} have one value)" if known.left_out else ""
+        left_out = f" ({', '.join(known.left_out)} left out)" if known.left_out else ""
         raise DataError(
             f"{metric} compares factors and needs at least {least_factors} that vary; "
             f"found {len(known.names)}{left_out}."
