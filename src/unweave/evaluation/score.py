@@ -289,6 +289,8 @@ def _once(name: str, tables: _Tables, preset: Preset, protocol: str | None, seed
     if module.NEEDS == SEVERAL_MODELS:
         raise DataError(f"{name} compares several models; call unweave.metrics.{name} with them.")
     rows = _rows(len(tables.codes), preset, "test_rows" in options, seed)
+    if protocol in getattr(module, "ALL_ROWS", ()):
+        rows = np.arange(len(tables.codes))
     if tables.factors is None and module.NEEDS not in ALONE:
         raise DataError(f"{name} needs factors, and none were given.")
     factors = None if tables.factors is None else tables.factors.rows(rows)
