@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     # names: python docs/make_tables.py
     from unweave.metrics.beta_vae_score import beta_vae_score as beta_vae_score
     from unweave.metrics.dci import dci as dci
+    from unweave.metrics.dci_es import dci_es as dci_es
     from unweave.metrics.dcimig import dcimig as dcimig
+    from unweave.metrics.dmig import dmig as dmig
     from unweave.metrics.explicitness import explicitness as explicitness
     from unweave.metrics.factor_vae_score import factor_vae_score as factor_vae_score
     from unweave.metrics.factored_components import factored_components as factored_components
@@ -46,10 +48,12 @@ if TYPE_CHECKING:
     from unweave.metrics.jemmig import jemmig as jemmig
     from unweave.metrics.kl_decomposition import kl_decomposition as kl_decomposition
     from unweave.metrics.mcc import mcc as mcc
+    from unweave.metrics.med import med as med
     from unweave.metrics.mig import mig as mig
     from unweave.metrics.mig_sampled import mig_sampled as mig_sampled
     from unweave.metrics.mig_sup import mig_sup as mig_sup
     from unweave.metrics.modularity import modularity as modularity
+    from unweave.metrics.omes import omes as omes
     from unweave.metrics.r_factor_vae_score import r_factor_vae_score as r_factor_vae_score
     from unweave.metrics.sample_efficiency import sample_efficiency as sample_efficiency
     from unweave.metrics.sap import sap as sap

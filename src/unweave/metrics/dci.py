@@ -22,10 +22,10 @@ sum over its codes, and D and C speak of concepts.
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unweave.metrics import _protocol
 from unweave.metrics._class_trees import WIDEST
+from unweave.metrics._entropic import even_entropy
 from unweave.metrics._groups import Groups, concepts, membership
 from unweave.metrics._importance import PREDICTORS, STANDARDIZED
 from unweave.metrics._score import Score
@@ -97,8 +97,8 @@ def dci(
     if columns is not None:
         importance = membership(columns) @ importance
         _protocol.need_codes(importance.T, 2, "dci")
-    disentanglement = 1 - _entropy(_normalised(importance, axis=1), axis=1)
-    completeness = 1 - _entropy(_normalised(importance, axis=0), axis=0)
+    disentanglement = 1 - even_entropy(importance, axis=1)
+    completeness = 1 - even_entropy(importance, axis=0)
     total = importance.sum()
     code_weight = importance.sum(axis=1) / (total or 1.0)
     # The authors average factors alike; tree importances sum to one anyway.
@@ -143,16 +143,3 @@ def _notes(protocol: str, codes: int) -> tuple[str, ...]:
             f"more than {WIDEST} codes: each is cut at quantiles, not beside the rows of classes",
         )
     return ()
-
-
-def _normalised(importance: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-    """Divide by the sum along an axis; nothing at all counts as spread evenly."""
-    total = importance.sum(axis=axis, keepdims=True)
-    even = np.full_like(importance, 1 / importance.shape[axis])
-    return np.where(total > 0, importance / np.where(total > 0, total, 1.0), even)
-
-
-def _entropy(shares: NDArray[np.float64], axis: int) -> NDArray[np.float64]:
-    """Return entropies to the base of the number of entries."""
-    logs = np.log(np.where(shares > 0, shares, 1.0))
-    return -(shares * logs).sum(axis=axis) / np.log(shares.shape[axis])

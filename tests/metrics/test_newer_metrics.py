@@ -1,0 +1,131 @@
+"""Newer metrics against closed forms and definitions written out a second time."""
+
+import numpy as np
+import pytest
+from representations import full_grid
+from scipy.stats import entropy
+from sklearn.metrics import mutual_info_score
+
+from unweave import metrics
+from unweave.errors import DataError
+from unweave.metrics._information import factor_dependence
+from unweave.tables import factor_table
+
+GRID = np.tile(full_grid((3, 4, 5)), (4, 1))
+RNG = np.random.default_rng(0)
+
+
+def test_med_of_perfect_codes_is_one_and_of_merged_codes_is_its_formula() -> None:
+    perfect = metrics.med(GRID.astype(float), GRID)
+    assert perfect.parts == pytest.approx({"D": 1.0, "C": 1.0})
+    merged = np.stack([5 * GRID[:, 1] + GRID[:, 2], GRID[:, 0]], axis=1).astype(float)
+    found = metrics.med(merged, GRID)
+    binned = merged[:, 0]  # twenty values, twenty bins
+    share = np.array([[0.0, 1, 1], [1, 0, 0]])
+    assert mutual_info_score(binned, GRID[:, 1]) == pytest.approx(np.log(4))
+    of_codes = 1 - entropy(share.T, base=3)
+    assert found.parts["D"] == pytest.approx((of_codes * [2 / 3, 1 / 3]).sum())
+    assert found.parts["C"] == pytest.approx(1.0)
+
+
+def test_top_med_keeps_the_codes_of_each_factor_that_know_it_alone() -> None:
+    noise = RNG.standard_normal((len(GRID), 6))
+    codes = np.concatenate([GRID, GRID + noise[:, :3], GRID.sum(axis=1)[:, None]], axis=1)
+    every = metrics.med(codes, GRID)
+    top = metrics.med(codes, GRID, protocol="cao2022_top", top=1)
+    assert top.made is not None
+    assert top.made.dropped_codes == (3, 4, 5, 6)
+    assert top.value == pytest.approx(1.0)
+    assert every.value < 0.9
+
+
+def test_gaps_of_dependent_factors_reach_one_where_mig_cannot() -> None:
+    first = RNG.integers(4, size=20_000)
+    second = np.where(RNG.random(20_000) < 0.5, first, RNG.integers(4, size=20_000))
+    factors = np.stack([first, second], axis=1)
+    codes = np.concatenate([factors, np.zeros((20_000, 1))], axis=1).astype(float)
+    found = metrics.dmig(codes, factors)
+    shared = mutual_info_score(first, second)
+    own = entropy(np.bincount(first))
+    assert metrics.mig(codes, factors).value == pytest.approx(1 - shared / own, abs=1e-3)
+    assert metrics.mig(codes, factors).value < 0.85
+    assert found.parts == pytest.approx({"DMIG": 1.0, "DLIG": 1.0, "XMIG": 1.0})
+    assert found.details["factor_dependence"][0, 1] == pytest.approx(shared / own, abs=2e-3)
+
+
+def test_gaps_of_independent_factors_are_those_of_mig() -> None:
+    codes = GRID + 0.5 * RNG.standard_normal(GRID.shape)
+    noise = RNG.standard_normal((len(GRID), 1))
+    codes = np.concatenate([codes, noise], axis=1)
+    ours, usual = metrics.dmig(codes, GRID), metrics.mig(codes, GRID)
+    assert ours.value == pytest.approx(usual.value, abs=1e-9)
+    assert "XMIG" in ours.parts
+    assert "XMIG" not in metrics.dmig(codes[:, :3], GRID).parts
+
+
+def test_dependence_of_factors_is_told_from_chance() -> None:
+    independent = RNG.integers(6, size=(3_000, 3))
+    found = factor_dependence(factor_table(independent))
+    assert not found.certain.any()
+    assert found.normalised[0, 1] < 0.01
+    copied = independent.copy()
+    copied[:600, 1] = copied[:600, 0]
+    found = factor_dependence(factor_table(copied))
+    assert found.certain[0, 1]
+    assert not found.certain[0, 2]
+    assert found.normalised[0, 1] == found.normalised[1, 0] > 0.02
+
+
+def test_omes_of_perfect_and_of_merged_codes() -> None:
+    # A changed factor is drawn anew among the others: over pairs, z and z' of n values have
+    # correlation -1 / (n - 1).
+    sizes = np.array([3, 4, 5])
+    perfect = metrics.omes(GRID.astype(float), GRID, pairs=40_000)
+    strength = 1 - 1 / (sizes - 1)
+    np.testing.assert_allclose(np.diag(perfect.details["strength"]), strength, atol=0.02)
+    np.testing.assert_allclose(perfect.details["strength"] - np.diag(strength), 0, atol=0.02)
+    aside = 1 - (1 - strength) / 3
+    assert perfect.value == pytest.approx((strength * aside).mean(), abs=0.02)
+    merged = np.stack([GRID[:, 0] + 3.0 * GRID[:, 1], GRID[:, 2]], axis=1)
+    assert metrics.omes(merged, GRID, pairs=40_000).value < perfect.value
+    with pytest.raises(DataError, match="constant"):
+        metrics.omes(np.zeros((len(GRID), 2)), GRID)
+
+
+def test_omes_is_its_definition() -> None:
+    codes = GRID @ RNG.standard_normal((3, 4)) + 0.3 * RNG.standard_normal((len(GRID), 4))
+    found = metrics.omes(codes, GRID)
+    m = found.details["strength"]
+    expected = []
+    for k in range(3):
+        overlap = [m[d, k] * (1 - np.abs(np.eye(3)[k] - m[d]).mean()) for d in range(4)]
+        encoding = [m[d, k] * (1 - np.abs(np.eye(4)[d] - m[:, k]).mean()) for d in range(4)]
+        expected.append((max(overlap) + max(encoding)) / 2)
+    assert found.value == pytest.approx(np.mean(expected))
+    k, d = 1, 2
+    groups: dict[tuple, list[int]] = {}
+    for row, others in enumerate(np.delete(GRID, k, axis=1)):
+        groups.setdefault(tuple(others), []).append(row)
+    first, second = [], []
+    for rows in groups.values():
+        for a in rows:
+            for b in rows:
+                if GRID[a, k] != GRID[b, k]:
+                    first.append(codes[a, d])
+                    second.append(codes[b, d])
+    assert m[d, k] == pytest.approx(1 - abs(np.corrcoef(first, second)[0, 1]), abs=0.04)
+
+
+def test_linear_codes_are_explicit_and_bent_ones_are_less() -> None:
+    u = RNG.uniform(-1, 1, (3_000, 2))
+    linear = metrics.dci_es(u @ np.array([[1.0, 2], [3, -1]]), u)
+    assert linear.parts["E"] == pytest.approx(1.0, abs=0.01)
+    assert linear.parts["S"] == 1.0
+    waves = np.concatenate([np.sin(3 * u), np.cos(3 * u)], axis=1)
+    bent = metrics.dci_es(waves, u)
+    assert bent.parts["E"] < 0.95
+    assert bent.parts["S"] == 0.5
+    curve = bent.details["error_by_capacity"][:, 0]
+    area = np.trapezoid(curve - curve.min())
+    expected = 1 - area / (0.5 * (len(curve) - 1) * 1.0)
+    assert bent.details["explicitness_per_factor"][0] == pytest.approx(expected)
