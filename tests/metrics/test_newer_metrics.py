@@ -8,6 +8,7 @@ from sklearn.metrics import mutual_info_score
 
 from unweave import metrics
 from unweave.errors import DataError
+from unweave.evaluation.score import score
 from unweave.metrics._information import factor_dependence
 from unweave.tables import factor_table
 
@@ -129,3 +130,36 @@ def test_linear_codes_are_explicit_and_bent_ones_are_less() -> None:
     area = np.trapezoid(curve - curve.min())
     expected = 1 - area / (0.5 * (len(curve) - 1) * 1.0)
     assert bent.details["explicitness_per_factor"][0] == pytest.approx(expected)
+
+
+def test_scores_say_which_factors_depend_on_each_other() -> None:
+    first = RNG.integers(4, size=4_000)
+    second = np.where(RNG.random(4_000) < 0.4, first, RNG.integers(4, size=4_000))
+    third = RNG.integers(3, size=4_000)
+    factors = np.stack([first, second, third], axis=1)
+    found = score(factors.astype(float), factors, ["mig"])
+    (note,) = found.notes
+    assert "factor_1 and factor_0" in note
+    assert "factor_2" not in note
+    assert note in str(found)
+    assert found.to_json()["notes"] == [note]
+    assert score(GRID.astype(float), GRID, ["mig"]).notes == []
+
+
+def test_votes_from_few_rows_say_that_rows_repeat() -> None:
+    few = RNG.integers(5, size=(100, 2))
+    said = metrics.factor_vae_score(few.astype(float), few, train_votes=50, test_votes=50)
+    assert any("repeat rows" in note for note in said.notes)
+    many = RNG.integers(5, size=(4_000, 2))
+    silent = metrics.factor_vae_score(many.astype(float), many, train_votes=50, test_votes=50)
+    assert not silent.notes
+
+
+def test_narrow_posteriors_of_noise_know_nothing_once_chance_is_subtracted() -> None:
+    factors = RNG.integers(4, size=(400, 2))
+    means = RNG.standard_normal((400, 3))
+    logvars = np.full(means.shape, 2 * np.log(0.01))
+    plain = metrics.mig_sampled(means, logvars, factors)
+    fair = metrics.mig_sampled(means, logvars, factors, protocol="chen2018_null")
+    assert plain.details["mutual_information"].mean() > 0.1
+    assert fair.details["mutual_information"].mean() < 0.03

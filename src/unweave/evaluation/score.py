@@ -29,6 +29,7 @@ from unweave.metrics import (
     Grid,
     Score,
     encode_rows,
+    factor_dependence,
     null_words,
     protocol_words,
 )
@@ -76,6 +77,9 @@ SIZES = {
 }
 
 
+LEAST_DEPENDENCE = 0.01
+"""Normalised information of two factors that is worth a note."""
+
 ALONE = (CODES_ALONE, POSTERIOR_ALONE)
 """What metrics need that say something without any factor."""
 
@@ -88,6 +92,8 @@ class Scores(dict[str, Score]):
         self.reasons: dict[str, str] = {}
         self.kept: list[str] = []
         """Metrics whose full score a run's folder keeps instead of a fast one from here."""
+        self.notes: list[str] = []
+        """What a reader of all these scores must know: factors that depend on each other."""
 
     def __str__(self) -> str:
         width = max([len(name) for name in [*self, *self.reasons]], default=0)
@@ -104,6 +110,7 @@ class Scores(dict[str, Score]):
             lines.append(f"{line}  {protocol_words(result.to_json())}")
             lines += [f"{'':{width}}  note: {note}" for note in result.remarks]
         lines += [f"{name:{width}}  not scored: {why}" for name, why in self.reasons.items()]
+        lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
@@ -111,6 +118,7 @@ class Scores(dict[str, Score]):
         return {
             "scores": {name: result.to_json() for name, result in self.items()},
             "not_scored": dict(self.reasons),
+            "notes": list(self.notes),
         }
 
 
@@ -156,6 +164,8 @@ def score(
         check_same_rows(table, known)
     tables = _Tables(table, known, posterior, prior)
     result = Scores()
+    if known is not None:
+        result.notes += _dependent_factors(known)
     for name in chosen:
         try:
             runs = [
@@ -168,6 +178,25 @@ def score(
         except DataError as error:
             result.reasons[name] = str(error)
     return result
+
+
+def _dependent_factors(factors: FactorTable) -> list[str]:
+    """Name the pairs of factors that depend on each other, with their normalised information."""
+    found = factor_dependence(factors)
+    pairs = [
+        (found.normalised[i, j], f"{factors.names[i]} and {factors.names[j]}")
+        for i in range(len(factors.names))
+        for j in range(i)
+        if found.certain[i, j] and found.normalised[i, j] >= LEAST_DEPENDENCE
+    ]
+    if not pairs:
+        return []
+    words = ", ".join(f"{names} {share:.3f}" for share, names in sorted(pairs, reverse=True)[:6])
+    more = f" and {len(pairs) - 6} more pairs" if len(pairs) > 6 else ""
+    return [
+        f"factors depend on each other (information over entropy: {words}{more}): a code of one "
+        "knows of the other, so gaps and modularity cannot reach 1; dmig takes account of it"
+    ]
 
 
 def score_model(

@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from unweave import catalog
+from unweave.metrics._information import factor_dependence
 from unweave.metrics._protocol import (
     CODES,
     CODES_ALONE,
@@ -73,6 +74,7 @@ __all__ = [
     "Score",
     "choose_protocol",
     "encode_rows",
+    "factor_dependence",
     "how_made",
     "is_above_nulls",
     "is_preliminary",

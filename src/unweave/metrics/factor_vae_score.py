@@ -22,6 +22,7 @@ With `groups`, several codes form one concept, as in VCT or FDAE: the vote goes 
 whose sum of variances is lowest relative to its own, whatever its codes' deviations.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -30,7 +31,7 @@ from numpy.typing import NDArray
 from unweave.errors import DataError
 from unweave.metrics import _protocol
 from unweave.metrics._groups import Groups, concepts
-from unweave.metrics._sampling import Source, from_model, from_table
+from unweave.metrics._sampling import Source, TableSampler, from_model, from_table
 from unweave.metrics._score import Score
 from unweave.metrics._votes import vote
 from unweave.tables import Continuous, standardize
@@ -121,6 +122,13 @@ def _score(
     train, test, batch = (
         given or usual for given, usual in zip(sizes, SIZES[protocol], strict=True)
     )
+    sampler = source.sampler
+    if isinstance(sampler, TableSampler) and sampler.smallest < batch:
+        note = (
+            f"batches of {batch} rows repeat rows: some values have only {sampler.smallest}, "
+            "which makes votes less certain"
+        )
+        source = replace(source, notes=(*source.notes, note))
     in_sample = protocol == "lin2020"
     cast = vote(
         source,
