@@ -1,6 +1,7 @@
 """Newer metrics against closed forms and definitions written out a second time."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from representations import full_grid
 from scipy.stats import entropy
@@ -163,3 +164,78 @@ def test_narrow_posteriors_of_noise_know_nothing_once_chance_is_subtracted() -> 
     fair = metrics.mig_sampled(means, logvars, factors, protocol="chen2018_null")
     assert plain.details["mutual_information"].mean() > 0.1
     assert fair.details["mutual_information"].mean() < 0.03
+
+
+def test_codes_that_keep_factors_apart_lose_nothing_on_unseen_values() -> None:
+    factors = RNG.integers(4, size=(4_000, 2))
+    apart = metrics.generalization_gap(np.eye(4)[factors].reshape(4_000, 8), factors)
+    assert apart.value == pytest.approx(0.0, abs=1e-9)
+    assert apart.parts["unseen"] == 1.0
+    # One-hot codes of both together: a combination that was never seen says nothing.
+    joined = np.eye(16)[4 * factors[:, 0] + factors[:, 1]]
+    found = metrics.generalization_gap(joined, factors)
+    assert found.parts["seen"] == 1.0
+    assert found.parts["unseen"] < 0.5
+    assert not found.higher_is_better
+
+
+def test_blocks_are_told_by_what_they_hold_whatever_their_axes() -> None:
+    u = RNG.standard_normal((1_500, 4))
+    turn = np.linalg.qr(RNG.standard_normal((2, 2)))[0]
+    codes = np.concatenate([u[:, :2] @ turn, np.tanh(u[:, 2:] @ turn)], axis=1)
+    names = pd.DataFrame(u, columns=["shape", "side", "x", "y"])
+    good = metrics.block_r2(codes, names, blocks=2, content=("shape", "side"), continuous=True)
+    assert good.parts["own block"] > 0.9
+    assert good.parts["other blocks"] < 0.05
+    swapped = metrics.block_r2(codes, names, blocks=2, content=("x", "y"), continuous=True)
+    assert swapped.value == pytest.approx(-good.value, abs=0.05)
+    linear = metrics.block_r2(codes, names, protocol="linear", blocks=2, continuous=True)
+    assert linear.details["r2"][0, :2] == pytest.approx([1, 1], abs=1e-9)
+    assert linear.details["own_block"].tolist() == [0, 0, 1, 1]
+    with pytest.raises(DataError, match="no factor 'hue'"):
+        metrics.block_r2(codes, names, blocks=2, content=("hue",), continuous=True)
+
+
+@pytest.mark.parametrize("step", [1e-4, 1e-2])
+def test_path_length_of_a_linear_generator_is_its_closed_form(step: float) -> None:
+    matrix = RNG.standard_normal((3, 12))
+    codes = RNG.standard_normal((400, 3))
+    found = metrics.path_length(lambda z: z @ matrix, codes, paths=6_000, step=step)
+    first, second = codes[RNG.integers(400, size=(2, 100_000))]
+    lengths = (((first - second) @ matrix) ** 2).sum(axis=1)
+    low, high = np.percentile(lengths, [1, 99])
+    expected = lengths[(lengths >= low) & (lengths <= high)].mean()
+    assert found.value == pytest.approx(expected, rel=0.06)
+
+
+def test_path_length_of_one_image_is_nothing_and_on_the_sphere_is_the_angle() -> None:
+    codes = RNG.standard_normal((300, 3))
+    assert metrics.path_length(lambda z: np.ones((len(z), 4)), codes, paths=50).value == 0
+    found = metrics.path_length(lambda z: z, codes, paths=6_000, step=1e-3, spherical=True)
+    units = codes / np.linalg.norm(codes, axis=1, keepdims=True)
+    angles = np.arccos(np.clip(units @ units.T, -1, 1)) ** 2
+    assert found.value == pytest.approx(angles.mean(), rel=0.05)
+
+
+def test_separability_is_one_for_planes_and_doubles_for_each_attribute_without() -> None:
+    u = RNG.uniform(-1, 1, (6_000, 2))
+    planes = metrics.linear_separability(u, u, continuous=True)
+    assert planes.value == pytest.approx(1.0, abs=0.05)
+    rings = metrics.linear_separability(u, np.abs(u), continuous=True)
+    assert rings.value == pytest.approx(4.0, abs=0.1)
+
+
+def test_smoothness_and_monotonicity_of_traversals_are_closed_forms() -> None:
+    places = np.arange(9.0)
+    steady = metrics.traversal_smoothness(np.stack([2 * places, -places]))
+    assert steady.parts == pytest.approx({"smoothness": 1.0, "monotonicity": 0.0})
+    # One jump: first differences 0 … 1 … 0, second ones 1 and -1, so C = 1 and the span is 1.
+    jump = metrics.traversal_smoothness((places > 4).astype(float)[None].repeat(2, 0))
+    assert jump.parts == pytest.approx({"smoothness": 0.0, "monotonicity": 1.0})
+    # A parabola: every second difference is 2, first ones run from 1 to 15.
+    parabola = metrics.traversal_smoothness(np.stack([places**2, (places / 2) ** 2]), step=1.0)
+    assert parabola.details["smoothness_per_traversal"] == pytest.approx([1 - 2 / 14] * 2)
+    halves = metrics.traversal_smoothness(np.stack([(places / 2) ** 2] * 2), step=0.5)
+    assert halves.parts["smoothness"] == pytest.approx(1 - 2 / 14)
+    with pytest.raises(DataError, match="3 places"):
+        metrics.traversal_smoothness(np.zeros((2, 2)))

@@ -22,9 +22,11 @@ from unweave.evaluation import nulls as null_tables
 from unweave.metrics import (
     CODES,
     CODES_ALONE,
+    GENERATOR,
     POSTERIOR,
     POSTERIOR_ALONE,
     SEVERAL_MODELS,
+    TRAVERSALS,
     Encoder,
     Grid,
     Score,
@@ -317,6 +319,8 @@ def _once(name: str, tables: _Tables, preset: Preset, protocol: str | None, seed
         options["prior"] = tables.prior
     if module.NEEDS == SEVERAL_MODELS:
         raise DataError(f"{name} compares several models; call unweave.metrics.{name} with them.")
+    if module.NEEDS in (GENERATOR, TRAVERSALS):
+        raise DataError(f"{name} takes {module.NEEDS}; call unweave.metrics.{name} with them.")
     rows = _rows(len(tables.codes), preset, "test_rows" in options, seed)
     if protocol in getattr(module, "ALL_ROWS", ()):
         rows = np.arange(len(tables.codes))
