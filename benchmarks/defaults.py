@@ -6,8 +6,8 @@
 One seed and the small network quick64; all else is what a user gets who sets nothing. A run
 that diverges, one whose code says nothing of the image, and a ramp that the run is too short
 for are complaints, and the command then ends with 1. Each run has a folder under
-build/defaults; what is done is skipped and what was stopped goes on. Writes
-docs/results/defaults.md.
+build/defaults, and one line of docs/results/defaults.jsonl when it is done: such methods are
+skipped, and what was stopped goes on. Writes docs/results/defaults.md.
 """
 
 import argparse
@@ -42,6 +42,7 @@ from unweave.training.diagnostics import diagnose
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "results" / "defaults.md"
+KEPT = PAGE.with_suffix(".jsonl")
 QUIET = Machine(threads=1, device="cpu", evaluations=0, checkpoint_seconds=60)
 ROWS = 3000
 LITTLE = 0.9  # of the mean image's error; a code that leaves more says next to nothing
@@ -117,7 +118,6 @@ def train(name: str, options: argparse.Namespace) -> None:
     """Train a method, or go on with it, and keep its figures or why it has none."""
     config = config_of(name, options.steps)
     folder = RunFolder(options.folder / config.run_name)
-    kept = folder.path / "defaults.json"
     data = load_data("dsprites")
     ramps = endless_ramps(config.method.settled(options.steps, data), options.steps)
     figures: dict[str, float] = {}
@@ -131,22 +131,35 @@ def train(name: str, options: argparse.Namespace) -> None:
     except UnweaveError as error:
         reasons = [f"failed: {error}"]
     finally:
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        spent = folder.path / "core_seconds.json"
-        before = json.loads(spent.read_text(encoding="utf-8")) if spent.is_file() else 0.0
-        if folder.path.is_dir():
-            spent.write_text(json.dumps(before + used.ru_utime + used.ru_stime), encoding="utf-8")
-    folder.path.mkdir(parents=True, exist_ok=True)
-    result = {"figures": figures, "complaints": reasons + complaints(name, figures, ramps)}
-    write_atomically(kept, json.dumps(result, ensure_ascii=False))
+        seconds = spent_on(folder.path)
+    line = {
+        "run": config.run_name,
+        "figures": figures,
+        "complaints": reasons + complaints(name, figures, ramps),
+        "core_minutes": round(seconds / 60, 1),
+        "date": str(datetime.now(UTC).date()),
+    }
+    with KEPT.open("a", encoding="utf-8") as file:
+        file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
-def kept_of(name: str, options: argparse.Namespace) -> tuple[dict[str, Any] | None, float]:
-    """Return what is kept of a method, and the core minutes that it took."""
-    folder = options.folder / config_of(name, options.steps).run_name
-    kept, spent = folder / "defaults.json", folder / "core_seconds.json"
-    minutes = json.loads(spent.read_text(encoding="utf-8")) / 60 if spent.is_file() else 0.0
-    return (json.loads(kept.read_text(encoding="utf-8")) if kept.is_file() else None), minutes
+def spent_on(folder: Path) -> float:
+    """Return the seconds of the processor that a run took, in the processes before this one too."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    place = folder / "core_seconds.json"
+    before = json.loads(place.read_text(encoding="utf-8")) if place.is_file() else 0.0
+    seconds = float(before + used.ru_utime + used.ru_stime)
+    if folder.is_dir():
+        place.write_text(json.dumps(seconds), encoding="utf-8")
+    return seconds
+
+
+def kept_of(name: str, steps: int) -> dict[str, Any] | None:
+    """Return the newest line that is kept of a method with the defaults that it has now."""
+    wanted = config_of(name, steps).run_name
+    texts = KEPT.read_text(encoding="utf-8").splitlines() if KEPT.is_file() else []
+    lines = [line for line in map(json.loads, texts) if line["run"] == wanted]
+    return lines[-1] if lines else None
 
 
 def page(options: argparse.Namespace) -> tuple[str, list[str]]:
@@ -154,11 +167,12 @@ def page(options: argparse.Namespace) -> tuple[str, list[str]]:
     columns = ("reconstruction", "kl", "error", "dimensions in use", "mig", "dci")
     lines, bad, total, missing = [], [], 0.0, []
     for name in catalog.own_names("unweave.methods"):
-        result, minutes = kept_of(name, options)
-        total += minutes
+        result = kept_of(name, options.steps)
         if result is None:
             missing.append(name)
             continue
+        minutes = result["core_minutes"]
+        total += minutes
         cells = [words(result["figures"].get(column)) for column in columns]
         said = "; ".join(result["complaints"])
         bad += [name] if said else []
@@ -217,7 +231,7 @@ def main() -> None:
         train(options.train, options)
         return
     waiting = [] if options.report else list(options.methods)
-    waiting = [name for name in waiting if kept_of(name, options)[0] is None]
+    waiting = [name for name in waiting if kept_of(name, options.steps) is None]
     in_processes(waiting, options)
     text, bad = page(options)
     write_atomically(PAGE, text)

@@ -39,6 +39,7 @@ ONLY_IN = {
     "starlette": ("explorer",),
     "uvicorn": ("explorer",),
     "onnx": ("explorer",),
+    "onnxruntime": ("runs",),
 }
 NEVER_IN = {"torch": ("metrics", "tables", "correlation", "row_groups")}
 

@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     from unweave.methods.annealed_vae import AnnealedVAE as AnnealedVAE
     from unweave.methods.beta_tcvae import BetaTCVAE as BetaTCVAE
     from unweave.methods.beta_vae import BetaVAE as BetaVAE
+    from unweave.methods.control_vae import ControlVAE as ControlVAE
     from unweave.methods.cooled_tcvae import CooledTCVAE as CooledTCVAE
     from unweave.methods.dip_vae import DIPVAE as DIPVAE
+    from unweave.methods.dynamic_vae import DynamicVAE as DynamicVAE
     from unweave.methods.factor_vae import FactorVAE as FactorVAE
     from unweave.methods.ground_truth import GroundTruth as GroundTruth
     from unweave.methods.gvae import GVAE as GVAE

@@ -1,6 +1,6 @@
 """The main jobs, each a function that a notebook and the command line both call."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from unweave.networks import Architecture, architecture_named
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
-from unweave.runs.wrapped import WrappedModel
+from unweave.runs.wrapped import WrappedModel, wrap
 from unweave.training import loop
 from unweave.watchers import Pictures, ProgressBar, TensorBoard
 
@@ -127,7 +127,7 @@ def resume(
 
 
 def evaluate(
-    run: Run | str | Path,
+    run: Run | WrappedModel | str | Path,
     metrics: str | Sequence[str] = "default",
     *,
     preset: str = "full",
@@ -137,7 +137,7 @@ def evaluate(
     nulls: int = 0,
     encoded: "Encoded | None" = None,
 ) -> "Scores":
-    """Score a run; the scores are kept in its folder as well.
+    """Score a run, whose folder keeps the scores as well, or a model of yours (`uw.wrap`).
 
     `nulls` is how many random rotations of the codes, and shuffles of the factors, are scored
     beside them. Scores of the fast preset never take the place of full ones there (`Scores.kept`).
@@ -146,6 +146,17 @@ def evaluate(
     from unweave.evaluation.encode import encode_run
     from unweave.evaluation.score import score, score_model, unscored
 
+    if isinstance(run, WrappedModel):
+        return evaluate_model(
+            run,
+            run.data,
+            metrics=metrics,
+            preset=preset,
+            protocol=protocol,
+            seeds=seeds,
+            sampler=sampler,
+            nulls=nulls,
+        )
     if not isinstance(run, Run):
         run = runs.load(run)
     how: dict[str, Any] = {
@@ -226,27 +237,42 @@ def evaluate_tables(
     missing: str = "refuse",
     **how: Any,
 ) -> "Scores":
-    """Score tables in files; without factors only what needs none."""
-    from unweave.evaluation.read_tables import read_codes, read_factors
+    """Score tables in files; without factors only what needs none.
+
+    Rows are matched by columns that name them (file names, ids), where tables have any.
+    """
+    from unweave.evaluation.read_tables import in_rows_of, read_codes, read_factors
     from unweave.evaluation.score import score
 
     table = read_codes(codes)
-    known = None if factors is None else read_factors(factors, missing=missing)
+    known = spread = None
+    if factors is not None:
+        known = in_rows_of(read_factors(factors, missing=missing), factors, table, codes)
+    if logvar is not None:
+        spread = in_rows_of(read_codes(logvar), logvar, table, codes)
     return score(
         table.values,
         None if known is None else known.values,
         factor_names=None if known is None else known.names,
-        posterior=None if logvar is None else (table.values, read_codes(logvar).values),
+        posterior=None if spread is None else (table.values, spread.values),
         missing=missing,
         **how,
     )
 
 
-def evaluate_model(encode: Callable[..., Any], data: FactorImages, **how: Any) -> "Scores":
-    """Score any function from images to codes on a data set."""
-    from unweave.evaluation.score import score_model
+def evaluate_model(model: Any, data: FactorImages, **how: Any) -> "Scores":
+    """Score a wrapped model, or anything that can be wrapped, on a data set."""
+    from unweave.evaluation.score import score_model, unscored
 
-    return score_model(encode, data, **how)
+    wrapped = model if isinstance(model, WrappedModel) else wrap(model, data)
+    if why := wrapped.code.why_no_codes(wrapped.kind):
+        scores = unscored(how.get("metrics", "default"), why)
+    else:
+        scores = score_model(
+            wrapped.encode, data, posterior=wrapped.posterior, notes=wrapped.notes, **how
+        )
+    wrapped.keep_scores(scores_to_json(scores))
+    return scores
 
 
 def scores_to_json(scores: "Scores") -> dict[str, Any]:

@@ -1,11 +1,13 @@
 """The judge of defaults, and the defaults' own ramps."""
 
+import argparse
 import sys
 from pathlib import Path
 
 import pytest
 
 from unweave import catalog
+from unweave.data import DataOptions, toy_xys
 from unweave.methods import method_named
 from unweave.methods.annealed_vae import AnnealedVAE
 from unweave.methods.beta_vae import BetaVAE
@@ -14,6 +16,7 @@ from unweave.training import loop
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
+import defaults
 from defaults import complaints, endless_ramps, figures_of
 
 GOOD = {"error": 0.2, "dimensions in use": 5.0, "variance of samples": 0.8, "mig": 0.1}
@@ -63,3 +66,14 @@ def test_figures_are_taken_of_methods_with_and_without_posterior_or_decoder(name
 
 def test_a_generator_need_not_reconstruct():
     assert complaints("info_gan", GOOD | {"error": 1.5}, []) == []
+
+
+def test_what_a_default_gave_is_kept_until_the_default_changes(tmp_path, monkeypatch):
+    monkeypatch.setattr(defaults, "KEPT", tmp_path / "defaults.jsonl")
+    monkeypatch.setattr(defaults, "load_data", lambda name: toy_xys.load(None, DataOptions()))
+    assert defaults.kept_of("pca", 2) is None
+    defaults.train("pca", argparse.Namespace(steps=2, folder=tmp_path))
+    kept = defaults.kept_of("pca", 2)
+    assert kept["figures"]["mig"] >= 0
+    assert kept["core_minutes"] > 0
+    assert defaults.kept_of("pca", 3) is None

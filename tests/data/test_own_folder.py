@@ -277,3 +277,31 @@ def test_a_table_that_is_no_text_is_refused(folder):
 def test_a_size_of_nothing_is_refused(folder):
     with pytest.raises(DataError, match="image_size"):
         load_data(folder, DataOptions(image_size=0))
+
+
+def many_pictures(folder):
+    folder.mkdir()
+    for i in range(12):
+        Image.new("L", (8, 8), 10 * i).save(folder / f"p{i:02d}.png")
+    return folder
+
+
+@pytest.mark.parametrize("column", ["picture", "weird name"])
+def test_a_column_of_names_is_matched_whatever_it_is_called(tmp_path, column):
+    lines = [f"p{i:02d}.png,{i // 3}" for i in reversed(range(12))]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join([f"{column},kind", *lines]), encoding="utf-8")
+    data = load_data(many_pictures(tmp_path / "many"), DataOptions(factors=str(table)))
+    assert data.factor_names == ("kind",)
+    assert data.factors(np.arange(12))[:, 0].tolist() == [i // 3 for i in range(12)]
+
+
+def test_names_that_match_no_picture_are_refused_not_taken_by_order(tmp_path):
+    lines = [f"other{i},{i // 3}" for i in range(12)]
+    table = tmp_path / "table.csv"
+    table.write_text("\n".join(["which,kind", *lines]), encoding="utf-8")
+    with pytest.raises(DataError, match="'which' has another word in each line"):
+        load_data(many_pictures(tmp_path / "many"), DataOptions(factors=str(table)))
+    np.savez(tmp_path / "images.npz", images=np.zeros((12, 8, 8), dtype=np.uint8))
+    with pytest.raises(DataError, match="images of an array have no names"):
+        load_data(tmp_path / "images.npz", DataOptions(factors=str(table)))

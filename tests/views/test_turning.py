@@ -99,5 +99,5 @@ def test_a_generator_needs_a_decoder_and_a_prior(toy):
 def test_parts_must_fit_the_codes(toy):
     with pytest.raises(ConfigError, match="parts of 3 dimensions for codes of 2"):
         wrap(lambda images: images[:, 0, :2, 0], toy, parts=[Part(3)])
-    with pytest.raises(DataError, match="must return"):
+    with pytest.raises(DataError, match="returned ndarray of shape"):
         wrap(lambda images: images, toy)

@@ -392,5 +392,5 @@ def test_views_of_an_own_run_and_of_a_run_without_codes_of_images(run, toy):
 
 @pytest.mark.parametrize("shape", [(), (2, 3)])
 def test_functions_that_return_something_else_are_named(toy, shape):
-    with pytest.raises(DataError, match="encode of 1 rows"):
+    with pytest.raises(DataError, match="for 4 images; expected codes"):
         wrap(lambda images: np.zeros((len(images), *shape)), toy)

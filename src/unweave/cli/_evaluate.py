@@ -1,9 +1,8 @@
-"""unweave evaluate RUN | --codes FILE --factors FILE | --model MODULE:FUNCTION --data DATA"""
+"""unweave evaluate RUN | --codes FILE --factors FILE | --model MODULE:NAME --data DATA"""
 
 import importlib
 import json
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -15,14 +14,19 @@ from unweave.cli._parse import parse
 from unweave.data import DataOptions, load_data
 from unweave.errors import ConfigError
 from unweave.files.writing import write_atomically
+from unweave.runs.wrapped import wrap_object
 
-DESCRIPTION = """Score a representation: a run, tables of codes and factors, or a Python function.
+DESCRIPTION = """Score a representation: a run, tables of codes and factors, or a model of yours.
 
   unweave evaluate runs/my-run
   unweave evaluate --codes codes.npy --factors factors.csv
   unweave evaluate --model my_module:encode --data dsprites
 
-The function takes images (row, channel, height, width) in [0, 1] and returns codes (row, code)."""
+  unweave evaluate --model my_module:MyEncoder --checkpoint weights.pt --data dsprites
+  unweave evaluate --model encoder.onnx --data dsprites
+
+A model takes images (row, channel, height, width) in [0, 1] and returns codes (row, code), or
+(mean, logvar), which is a posterior."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,12 @@ class Flags:
     logvar: str | None = None
     """Table of log-variances, if the codes are means of a Gaussian encoder."""
     model: str | None = None
-    """MODULE:FUNCTION from images to codes, importable from here."""
+    """MODULE:NAME, importable from here: a network of torch, a function from images to codes, a
+    class without arguments, a scikit-learn transformer; or a FILE.onnx."""
+    checkpoint: str | None = None
+    """Weights of that network: .safetensors, or what torch.save wrote of a state_dict."""
+    takes: Literal["arrays", "tensors"] | None = None
+    """What the function takes, where calling it with both cannot tell."""
     data: str | None = None
     """Data set the model is scored on."""
     metrics: str = "default"
@@ -72,7 +81,7 @@ def run(words: list[str]) -> int:
     if sum(given) != 1:
         raise ConfigError(
             "score what? Give a run folder, or --codes FILE --factors FILE, "
-            "or --model MODULE:FUNCTION --data DATA"
+            "or --model MODULE:NAME --data DATA"
         )
     from unweave import workflows
 
@@ -96,11 +105,15 @@ def run(words: list[str]) -> int:
     else:
         assert flags.model is not None
         folder = Path(flags.out or ".")
-        encode = find_function(flags.model)
+        model = find_object(flags.model)
         if flags.data is None:
             raise ConfigError("which images does the model encode? Add --data DATA")
         data = load_data(flags.data, flags.options).part(flags.part)
-        scores = workflows.evaluate_model(encode, data, sampler=flags.sampler, **how)
+        wrapped = wrap_object(
+            model, data, flags.model, takes=flags.takes, checkpoint=flags.checkpoint
+        )
+        _output.say(f"{flags.model}: codes of {wrapped.latent_dim}, {wrapped.taken}")
+        scores = workflows.evaluate_model(wrapped, data, sampler=flags.sampler, **how)
     content = workflows.scores_to_json(scores)
     stays_apart = flags.run is None or flags.out is not None
     # Files of their own, so that a part or a quick look never takes the place of full scores.
@@ -136,21 +149,14 @@ def protocols(text: str | None) -> str | dict[str, str] | None:
     return {metric.strip(): name.strip() for metric, _, name in pairs}
 
 
-def find_function(place: str) -> Callable[..., Any]:
-    """Import MODULE:FUNCTION, looking in the current folder first."""
-    found = find_object(place)
-    if not callable(found):
-        raise ConfigError(f"--model: {place} is not a function")
-    function: Callable[..., Any] = found
-    return function
-
-
 def find_object(place: str) -> Any:
-    """Import MODULE:NAME, looking in the current folder first."""
+    """Import MODULE:NAME, looking in the current folder first; an .onnx file is its path."""
+    if place.lower().endswith(".onnx"):
+        return Path(place)
     module_name, _, name = place.partition(":")
     if not module_name or not name:
         raise ConfigError(
-            f"--model expects MODULE:FUNCTION such as my_module:encode, found {place}"
+            f"--model expects MODULE:NAME such as my_module:encode, or FILE.onnx, found {place}"
         )
     sys.path.insert(0, str(Path.cwd()))
     try:
@@ -159,6 +165,9 @@ def find_object(place: str) -> Any:
         if error.name != module_name.partition(".")[0] and error.name != module_name:
             raise  # the module is there; something it imports is not
         raise ConfigError(f"--model: no module named {module_name!r} here or installed") from None
-    if not hasattr(module, name):
-        raise ConfigError(f"--model: {module_name} has no function {name!r}")
-    return getattr(module, name)
+    found = module
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise ConfigError(f"--model: {module_name} has no {name!r}")
+        found = getattr(found, part)
+    return found

@@ -43,9 +43,7 @@ def run(words: list[str]) -> int:
             raise ConfigError("a report of runs or of a --model, not of both")
         model = load_model(None, flags.model, flags.data, flags.options)
         assert isinstance(model, WrappedModel)
-        model.keep_scores(
-            workflows.scores_to_json(workflows.evaluate_model(model.encode, model.data))
-        )
+        workflows.evaluate_model(model, model.data)
         path = workflows.write_report(model, flags.out)
     else:
         path = workflows.write_report([Path(folder) for folder in flags.runs], flags.out)

@@ -6,9 +6,8 @@ Names are numbered in alphabetical order and have no order of their own. Any
 other column of numbers is continuous.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Any, TypedDict
 
 import numpy as np
@@ -17,6 +16,7 @@ from unweave.data._dataset import Column, Factor
 from unweave.errors import DataError
 from unweave.files.arrays import ArrayArchive, Header, map_array, text_of
 from unweave.files.csv_cells import read_csv_cells
+from unweave.files.row_names import count_rows, lines_of, name_rows
 from unweave.tables import is_missing, to_numpy
 
 FILE_COLUMNS = ("file", "filename", "file_name", "path", "image", "image_id", "name")
@@ -108,8 +108,8 @@ def as_columns(factors: Any, names: Sequence[str] | None, where: str) -> dict[st
 def read_columns(path: Path, count: int, files: Sequence[str] | None) -> dict[str, np.ndarray]:
     """Read the factors of `count` images from a CSV, .npy or .npz file.
 
-    A CSV with a column of file names is matched to `files`; anything else has
-    one line per image, in the order of the images.
+    A CSV with a column of file names, whatever it is called, is matched to `files`; anything
+    else has one line per image, in the order of the images.
     """
     path = path.expanduser()
     if not path.is_file():
@@ -251,13 +251,15 @@ def _read_csv(path: Path, count: int, files: Sequence[str] | None) -> dict[str, 
     }
     file_column = next((name for name in header if name.lower() in FILE_COLUMNS), None)
     if file_column is None or files is None:
+        file_column = _naming_column(columns, files, path)
+    if file_column is None or files is None:
         if len(rows) != count:
             raise DataError(
                 f"{path} has {len(rows):,} lines after its header for {count:,} images. Give "
                 f"one line per image, in order, or a column 'file' with their names"
             )
         return columns
-    order = _lines_of(files, columns.pop(file_column), path)
+    order = lines_of(files, columns.pop(file_column), path)
     if not columns:
         raise DataError(f"{path} has no column besides the file names; expected factors")
     return {name: column[order] for name, column in columns.items()}
@@ -275,29 +277,33 @@ def _check_header(header: Sequence[str], path: Path) -> None:
         )
 
 
-def _lines_of(files: Sequence[str], named: np.ndarray, path: Path) -> np.ndarray:
-    """Find the line of each image: by its place in the folder, else by its name alone.
-
-    The name alone, with or without its suffix, counts only where it is unique
-    among the files and among the lines.
-    """
-    lines = [PurePosixPath(str(text).replace("\\", "/")) for text in named]
-    by_place = {str(place): line for line, place in enumerate(lines)}
-    if len(by_place) < len(lines):
-        twice = next(place for place, n in Counter(map(str, lines)).items() if n > 1)
-        raise DataError(f"{path} has two lines for {twice}")
-    places = [PurePosixPath(file) for file in files]
-    loose: list[tuple[list[str], dict[str, int]]] = []
-    for part in (lambda place: place.name, lambda place: place.stem):
-        keys = [part(place) for place in places]
-        unique_keys = {key for key, n in Counter(keys).items() if n == 1}
-        once = {key for key, n in Counter(map(part, lines)).items() if n == 1} & unique_keys
-        loose.append((keys, {part(p): i for i, p in enumerate(lines) if part(p) in once}))
-    order = np.empty(len(files), dtype=np.int64)
-    for row, file in enumerate(files):
-        found = [by_place.get(file), *(index.get(keys[row]) for keys, index in loose)]
-        line = next((line for line in found if line is not None), None)
-        if line is None:
-            raise DataError(f"{path} has no line for {file}")
-        order[row] = line
-    return order
+def _naming_column(
+    columns: Mapping[str, np.ndarray], files: Sequence[str] | None, path: Path
+) -> str | None:
+    """Find the column that names images whatever it is called, or refuse to go by the order."""
+    naming = [
+        name
+        for name, column in columns.items()
+        if name.lower() not in ID_COLUMNS and name_rows(name, column)
+    ]
+    for name in naming:
+        if files is None:
+            if count_rows(list(columns[name])):
+                continue
+            raise DataError(
+                f"{path}: column {name!r} names images ({columns[name][0]!r}), but images of an "
+                "array have no names. Leave the column out if lines are in the order of the images"
+            )
+        try:
+            lines_of(files, columns[name], path)
+        except DataError:
+            continue
+        return name
+    left = [name for name in naming if not count_rows(list(columns[name]))]
+    if left:
+        raise DataError(
+            f"{path}: column {left[0]!r} has another word in each line ({columns[left[0]][0]!r}), "
+            f"which match no images such as {(files or [''])[0]!r}. Name the images in a column "
+            "'file', or leave the column out if lines are in the order of the images"
+        )
+    return None

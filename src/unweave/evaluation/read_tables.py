@@ -6,7 +6,7 @@ is refused before it is unpacked.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from unweave.errors import ConfigError, DataError
 from unweave.files.arrays import ArrayArchive, map_array, text_of
 from unweave.files.csv_cells import read_csv_cells
+from unweave.files.row_names import count_rows, lines_of, name_rows
 from unweave.tables import is_missing
 
 LIMIT = 8 << 30
@@ -34,6 +35,8 @@ class NamedTable:
     """The words of columns that held words, in the order of their numbers."""
     lines: tuple[int, ...] = ()
     """Where each row stands in the file, if it is a text file."""
+    keys: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Columns that name the rows (file names, ids); they are no part of the values."""
 
 
 def read_codes(path: str | Path, *, key: str | None = None, limit: int = LIMIT) -> NamedTable:
@@ -64,6 +67,37 @@ def read_factors(
             "each factor on the rows that have it."
         )
         _refuse_missing(table, str(path), way_out)
+    return table
+
+
+def in_rows_of(
+    table: NamedTable, path: str | Path, codes: NamedTable, codes_path: str | Path
+) -> NamedTable:
+    """Bring a table into the order of the codes by the columns that name the rows of both.
+
+    A table that names its rows is never taken by order, unless the names count them.
+    """
+    pairs = [(name, name) for name in codes.keys if name in table.keys]
+    pairs += [(a, b) for a in codes.keys for b in table.keys if a != b]
+    reasons = []
+    for ours, theirs in pairs:
+        try:
+            order = lines_of(codes.keys[ours], table.keys[theirs], path)
+        except DataError as error:
+            reasons.append(str(error))
+            continue
+        lines = tuple(table.lines[row] for row in order) if table.lines else ()
+        return replace(table, values=table.values[order], lines=lines)
+    if pairs:
+        raise DataError(f"{reasons[0]}, which {codes_path} names in column {pairs[0][0]!r}.")
+    for named, own, other in ((table, path, codes_path), (codes, codes_path, path)):
+        for name, keys in named.keys.items():
+            if not count_rows(keys):
+                raise DataError(
+                    f"{own}: column {name!r} says which sample a row is about ({keys[0]!r}), and "
+                    f"{other} has no such column to match it with. Add it there, or leave it out "
+                    "if both have the same order."
+                )
     return table
 
 
@@ -106,7 +140,19 @@ def _read_npy(path: Path, key: str | None, limit: int) -> NamedTable:
 
 def _read_npz(path: Path, key: str | None, limit: int) -> NamedTable:
     archive = ArrayArchive(path)
-    return _named(archive.load(_choose_key(archive.names, key, path), limit), path)
+    chosen = _choose_key(archive.names, key, path)
+    table = _named(archive.load(chosen, limit), path)
+    keys = dict(table.keys)
+    for name in archive.names:
+        if name == chosen or not archive.is_readable(name):
+            continue
+        header = archive.header(name)
+        if header.shape == (len(table.values),) and header.dtype.kind in "USiu":
+            column = archive.load(name, limit)
+            column = text_of(column, str(path)) if column.dtype.kind in "US" else column
+            if name_rows(name, column):
+                keys[name] = tuple(str(word) for word in column)
+    return replace(table, keys=keys)
 
 
 def _choose_key(members: Sequence[str], key: str | None, path: Path) -> str:
@@ -178,7 +224,16 @@ def _named(array: NDArray[Any], path: Path) -> NamedTable:
 
 def _join(columns: list[NDArray[Any]], names: list[str]) -> NamedTable:
     numbers, classes = [], {}
+    keys = {
+        name: tuple(str(word).strip() for word in column)
+        for column, name in zip(columns, names, strict=True)
+        if column.dtype.kind not in "fb" and name_rows(name, column)
+    }
+    if len(keys) == len(names):
+        raise DataError(f"no column holds values: {', '.join(names)} name the rows.")
     for column, name in zip(columns, names, strict=True):
+        if name in keys:
+            continue
         if column.dtype.kind in "fiub":
             numbers.append(column)
             continue
@@ -196,7 +251,8 @@ def _join(columns: list[NDArray[Any]], names: list[str]) -> NamedTable:
             continue
         whole = np.isfinite(values).all() and (values == np.round(values)).all()
         numbers.append(values.astype(np.int64) if whole and _is_small(values) else values)
-    return NamedTable(np.stack(numbers, axis=1), tuple(names), classes)
+    kept = tuple(name for name in names if name not in keys)
+    return NamedTable(np.stack(numbers, axis=1), kept, classes, keys=keys)
 
 
 def _is_small(numbers: NDArray[np.float64]) -> bool:

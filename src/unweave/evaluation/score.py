@@ -35,7 +35,14 @@ from unweave.metrics import (
     null_words,
     protocol_words,
 )
-from unweave.tables import Continuous, FactorTable, check_same_rows, code_table, factor_table
+from unweave.tables import (
+    Continuous,
+    FactorTable,
+    check_same_rows,
+    code_table,
+    factor_table,
+    to_numpy,
+)
 
 DEFAULT = (
     "beta_vae_score",
@@ -82,6 +89,9 @@ SIZES = {
 LEAST_DEPENDENCE = 0.01
 """Normalised information of two factors that is worth a note."""
 
+BATCH = 512
+"""Images that a model is asked for at once."""
+
 ALONE = (CODES_ALONE, POSTERIOR_ALONE)
 """What metrics need that say something without any factor."""
 
@@ -115,6 +125,71 @@ class Scores(dict[str, Score]):
         lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
 
+    def rows(self) -> list[dict[str, Any]]:
+        """Return a line for each score and each of its parts (D, C and I of DCI), then those
+        that could not be made, with the reason."""
+        lines: list[dict[str, Any]] = []
+        for name, result in self.items():
+            low, high = result.details.get("interval", (None, None))
+            shared = {
+                "better": "higher" if result.higher_is_better else "lower",
+                "protocol": protocol_words(result.to_json()),
+                "notes": "; ".join(result.remarks),
+            }
+            lines.append(
+                {"metric": name, "part": "", "value": result.value, "low": low, "high": high}
+                | shared
+            )
+            lines += [
+                {"metric": name, "part": part, "value": value, "low": None, "high": None}
+                | {**shared, "notes": ""}
+                for part, value in result.parts.items()
+            ]
+        for name, why in self.reasons.items():
+            empty = {"part": "", "value": None, "low": None, "high": None}
+            told = {"better": "", "protocol": "", "notes": f"not scored: {why}"}
+            lines.append({"metric": name} | empty | told)
+        return lines
+
+    def to_frame(self) -> Any:
+        """Return a pandas frame, a row for each score and each of its parts."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise ConfigError(
+                "to_frame needs pandas: pip install pandas; rows() gives the same as dictionaries"
+            ) from error
+        frame = pandas.DataFrame(self.rows())
+        numbers = ["value", "low", "high"]
+        return frame.astype(dict.fromkeys([n for n in numbers if n in frame], float))
+
+    def to_markdown(self) -> str:
+        """Return a table for a README or an issue."""
+        lines = ["| metric | score | better is | protocol | notes |", "|---|---|---|---|---|"]
+        for row in self.rows():
+            cells = [
+                f"{row['metric']} {row['part']}".strip(),
+                _number(row),
+                row["better"],
+                row["protocol"],
+                row["notes"],
+            ]
+            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        return "\n".join(lines)
+
+    def to_latex(self) -> str:
+        """Return a table for a paper, ruled by the package booktabs; notes are comments below."""
+        lines = [r"\begin{tabular}{llr}", r"\toprule", r"metric & protocol & score \\", r"\midrule"]
+        told = []
+        for row in self.rows():
+            name = f"{row['metric']} {row['part']}".strip()
+            arrow = {"higher": r" $\uparrow$", "lower": r" $\downarrow$"}.get(row["better"], "")
+            shown = _number(row).replace("–", "--")
+            lines.append(rf"{_latex(name)}{arrow} & {_latex(row['protocol'])} & {shown} \\")
+            if row["notes"]:
+                told.append(f"% {name}: {row['notes']}".replace("\n", " "))
+        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *told])
+
     def to_json(self) -> dict[str, Any]:
         """Return plain numbers, lists and words."""
         return {
@@ -122,6 +197,20 @@ class Scores(dict[str, Score]):
             "not_scored": dict(self.reasons),
             "notes": list(self.notes),
         }
+
+
+def _number(row: dict[str, Any]) -> str:
+    if row["value"] is None:
+        return "–"
+    interval = "" if row["low"] is None else f" [{row['low']:.4f}, {row['high']:.4f}]"
+    return f"{row['value']:.4f}{interval}"
+
+
+def _latex(text: str) -> str:
+    """Write what LaTeX would take for a command as the character itself."""
+    special = {c: "\\" + c for c in "&%$#_{}"}
+    special |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    return "".join(special.get(character, character) for character in text)
 
 
 def score(
@@ -155,8 +244,8 @@ def score(
         raise ConfigError(
             f"seeds must be at least 1 and nulls at least 0; found {seeds} and {nulls}."
         )
-    if factors is None and metrics in ("default", "all"):
-        metrics = [name for name in choose_metrics("all") if _module(name).NEEDS in ALONE]
+    if factors is None:
+        metrics = _without_factors(metrics)
     chosen = choose_metrics(metrics)
     protocols = _protocols(protocol, chosen)
     table = code_table(codes)
@@ -211,9 +300,13 @@ def score_model(
     seeds: int = 1,
     sampler: str = "table",
     nulls: int = 0,
+    posterior: Callable[[Any], tuple[Any, Any] | None] | None = None,
+    notes: Sequence[str] = (),
 ) -> Scores:
     """Score a callable from images to codes on rows drawn from a data set.
 
+    `posterior` returns means and log-variances of images, or None; `notes` are said with
+    every score.
     `sampler="paper"` lets the scores that were defined by drawing images (β-VAE, FactorVAE,
     unfairness and others that `docs/metrics.md` names) draw from the full grid as their
     papers do, which encodes many more images. Those have no `nulls`, which are made of rows.
@@ -223,8 +316,11 @@ def score_model(
     size = PRESETS[preset]
     count = min(size.train_rows + size.test_rows, len(data))
     rows = np.random.default_rng(0).permutation(len(data))[:count]
-    codes = encode_rows(encode, data, rows)
-    factors = np.asarray(data.factors(rows))
+    gaussian = None if posterior is None else _posterior_of(posterior, data, rows)
+    codes = encode_rows(encode, data, rows) if gaussian is None else gaussian[0]
+    factors = np.asarray(data.factors(rows)) if len(data.factor_names) else None
+    if factors is None:  # what can be said of codes alone
+        metrics = _without_factors(metrics)
     chosen = choose_metrics(metrics)
     protocols = _protocols(protocol, chosen)
     from_grid = [name for name in chosen if sampler == "paper" and _takes_a_model(name)]
@@ -237,7 +333,8 @@ def score_model(
         preset=preset,
         protocol=kept,
         seeds=seeds,
-        factor_names=tuple(data.factor_names),
+        posterior=gaussian,
+        factor_names=tuple(data.factor_names) or None,
         nulls=nulls,
     )
     for name in from_grid:
@@ -251,7 +348,25 @@ def score_model(
             result.reasons[name] = str(error)
             continue
         result[name] = _combine(runs, preset)
+    for name, found in result.items():
+        result[name] = replace(found, notes=(*found.notes, *notes))
     return result
+
+
+def _posterior_of(
+    posterior: Callable[[Any], tuple[Any, Any] | None], data: Grid, rows: NDArray[np.int64]
+) -> tuple[NDArray[Any], NDArray[Any]] | None:
+    """Return means and log-variances of rows, or None where there is no posterior."""
+    means, logvars = [], []
+    for start in range(0, len(rows), BATCH):
+        found = posterior(data.images(rows[start : start + BATCH]))
+        if found is None:
+            return None
+        means.append(to_numpy(found[0]))
+        logvars.append(to_numpy(found[1]))
+    return code_table(np.concatenate(means), "means"), code_table(
+        np.concatenate(logvars), "log-variances"
+    )
 
 
 def unscored(metrics: str | Sequence[str], why: str) -> Scores:
@@ -259,6 +374,13 @@ def unscored(metrics: str | Sequence[str], why: str) -> Scores:
     result = Scores()
     result.reasons = dict.fromkeys(choose_metrics(metrics), why)
     return result
+
+
+def _without_factors(metrics: str | Sequence[str]) -> str | Sequence[str]:
+    """Return the metrics that need no factor, for those that are chosen by no name."""
+    if metrics not in ("default", "all"):
+        return metrics
+    return [name for name in choose_metrics("all") if _module(name).NEEDS in ALONE]
 
 
 def choose_metrics(metrics: str | Sequence[str]) -> list[str]:

@@ -7,6 +7,9 @@ For class k with targets y = ±1, minimise
 where x ends in a constant 1. The penalty includes the intercept unless told
 otherwise, as liblinear, the solver of the study by Locatello et al., does. Few
 columns make Newton's steps cheap: all Hessians come from one product of matrices.
+With many columns no Hessian is formed: conjugate gradients find the step of every
+class at once from products with the inputs, in single precision, which is enough for
+a step that the next one corrects.
 """
 
 from typing import Any
@@ -18,7 +21,10 @@ from scipy.stats import rankdata
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 LARGEST_PRODUCT = 20_000_000
-"""Numbers held for products of columns; beyond it Hessians are made one by one."""
+"""Numbers held for products of columns; beyond it no Hessian is made."""
+
+MOST_TURNS = 200
+"""Turns of conjugate gradients that a step may take."""
 
 
 class LinearClassifier:
@@ -80,6 +86,7 @@ def _fit_one_vs_rest(
     if free_intercept:
         penalty[-1] = 0.0
     products = _column_products(inputs)
+    wide = _WideSteps(inputs, penalty) if products is None else None
 
     def evaluate(w: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return each class's loss and every row's probabilities."""
@@ -93,12 +100,18 @@ def _fit_one_vs_rest(
     value, probability = evaluate(weights)
     for _ in range(steps):
         gradient = (row_weights * (probability - targets)).T @ inputs + penalty * weights
-        if np.abs(gradient).max() <= 1e-6 * len(x) ** 0.5:
+        unfinished = np.abs(gradient).max(axis=1) > 1e-6 * len(x) ** 0.5
+        if not unfinished.any():
             break
         curvature = row_weights * probability * (1 - probability)
-        hessians = _hessians(inputs, products, curvature)
-        hessians += np.diag(penalty + 1e-12)
-        step = np.linalg.solve(hessians, gradient[..., None])[..., 0]
+        step: NDArray[np.float64]
+        if wide is not None:
+            step = wide.step(gradient, curvature, unfinished)
+        else:
+            assert products is not None
+            hessians = _hessians(inputs, products, curvature)
+            hessians += np.diag(penalty + 1e-12)
+            step = np.asarray(np.linalg.solve(hessians, gradient[..., None])[..., 0], np.float64)
         # Halve the steps of the classes whose loss would rise.
         length = np.ones(classes)
         for _ in range(30):
@@ -209,11 +222,9 @@ def _column_products(inputs: NDArray[np.float64]) -> NDArray[np.float64] | None:
 
 def _hessians(
     inputs: NDArray[np.float64],
-    products: NDArray[np.float64] | None,
+    products: NDArray[np.float64],
     curvature: NDArray[np.float64],
 ) -> NDArray[np.float64]:
-    if products is None:
-        return np.stack([(inputs * column[:, None]).T @ inputs for column in curvature.T])
     count = inputs.shape[1]
     rows, columns = np.triu_indices(count)
     flat = curvature.T @ products
@@ -221,3 +232,70 @@ def _hessians(
     hessians[:, rows, columns] = flat
     hessians[:, columns, rows] = flat
     return hessians
+
+
+class _WideSteps:
+    """Newton steps of all classes by conjugate gradients, without Hessians.
+
+    The Hessian of a class is Xᵀ diag(c) X + penalty. Were the curvature c the same for every
+    row, the axes of XᵀX would be those of all Hessians: they precondition.
+    """
+
+    def __init__(self, inputs: NDArray[np.float64], penalty: NDArray[np.float64]) -> None:
+        self.inputs = inputs.astype(np.float32)
+        self.penalty = (penalty + 1e-12).astype(np.float32)
+        spread, axes = np.linalg.eigh(inputs.T @ inputs)
+        self.spread = np.maximum(spread, 1e-6 * max(float(spread.max()), 1e-12))
+        self.axes = axes.astype(np.float32)
+        self.first: NDArray[np.float64] | None = None
+
+    def step(
+        self,
+        gradient: NDArray[np.float64],
+        curvature: NDArray[np.float64],
+        unfinished: NDArray[np.bool_],
+    ) -> NDArray[np.float64]:
+        """Solve for the steps, (class, column), the better the smaller a gradient is.
+
+        Solutions that are as good as the gradient is small keep Newton's fast convergence.
+        """
+        size = np.linalg.norm(gradient, axis=1)
+        if self.first is None:
+            self.first = np.maximum(size, 1e-300)
+        wanted = size * np.minimum(0.05, np.sqrt(size / self.first))
+        solution = np.zeros(gradient.shape)
+        active = np.flatnonzero(unfinished)
+        # Divided by its length, so that single precision holds it whatever the scale.
+        left = (gradient[active] / size[active, None]).astype(np.float32)
+        heights = self.spread * curvature.mean(axis=0)[:, None] + float(self.penalty[0])
+        weights = curvature.T.astype(np.float32)
+        found = np.zeros_like(left)
+        ahead = self._preconditioned(left, heights[active])
+        direction = ahead.copy()
+        product = (left * ahead).sum(axis=1)
+        for _ in range(MOST_TURNS):
+            image = (direction @ self.inputs.T * weights[active]) @ self.inputs
+            image += self.penalty * direction
+            length = product / np.maximum((direction * image).sum(axis=1), 1e-30)
+            found += length[:, None] * direction
+            left -= length[:, None] * image
+            going = np.linalg.norm(left, axis=1) * size[active] > wanted[active]
+            if not going.all():
+                solution[active[~going]] = found[~going]
+                if not going.any():
+                    active = active[going]
+                    break
+                active, found, left = active[going], found[going], left[going]
+                direction, product = direction[going], product[going]
+            ahead = self._preconditioned(left, heights[active])
+            before, product = product, (left * ahead).sum(axis=1)
+            direction = ahead + (product / np.maximum(before, 1e-30))[:, None] * direction
+        else:
+            solution[active] = found
+        return solution * size[:, None]
+
+    def _preconditioned(
+        self, left: NDArray[np.float32], heights: NDArray[np.float64]
+    ) -> NDArray[np.float32]:
+        turned = np.asarray(left @ self.axes, dtype=np.float32) / heights.astype(np.float32)
+        return np.asarray(turned @ self.axes.T, dtype=np.float32)

@@ -2,4 +2,4 @@
 
 from rules._covariance import of_form
 
-RULE = of_form("I", 30)
+RULE = of_form("I", 100, steps=3000)

@@ -2,4 +2,4 @@
 
 from rules._covariance import of_form
 
-RULE = of_form("II", 300)
+RULE = of_form("II", 300, steps=1500)

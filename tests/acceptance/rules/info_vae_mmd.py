@@ -19,12 +19,12 @@ class Cut(InfoVAE):
         return super().divergence_of(nets, z.detach())
 
 
-SETTINGS = {"alpha": 0, "lambda_prior": 1000, "kernel": "rbf", **NARROW}
+SETTINGS = {"alpha": 0, "lambda_prior": 10_000, "kernel": "rbf", **NARROW}
 RULE = matched(
     "info_vae",
     InfoVAE(**SETTINGS),
     VAE(**NARROW),
-    what="MMD with an RBF kernel, α = 0, λ = 1000",
+    what="MMD with an RBF kernel, α = 0, λ = 10,000",
     unmatched_is="the VAE",
     broken={"gradient of MMD cut": lambda seed: train(Cut(**SETTINGS), seed=seed, steps=2000)},
     share=1 / 3,

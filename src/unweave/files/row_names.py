@@ -1,0 +1,90 @@
+"""Columns that name rows, and the rows of two tables matched by them.
+
+A column of file names or ids says which sample a row is about. Rows are matched by it, never
+by their order: two tables that were sorted differently would give labels of other samples.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from unweave.errors import DataError
+
+NAMES = (
+    *("id", "index", "idx", "row", "key", "name", "sample", "sample_id", "image", "image_id"),
+    *("file", "filename", "file_name", "path"),
+)
+"""Columns of whole numbers or of few words called so name rows, if no entry comes twice."""
+
+FEWEST = 8
+"""Rows from which on words of which none comes twice are names of rows."""
+
+PLACE = re.compile(
+    r".*[/\\].*|.*\.(png|jpe?g|gif|bmp|webp|tiff?|pgm|ppm|npy|npz|pt)", re.IGNORECASE
+)
+
+
+def name_rows(name: str, column: np.ndarray) -> bool:
+    """Say whether a column names rows: words of which none comes twice, places of files, ids."""
+    words = [str(word).strip() for word in column]
+    if len(words) < 2:
+        return False
+    alone = len(set(words)) == len(words)
+    if all(_is_number(word) for word in words):
+        whole = all(float(word) == int(float(word)) for word in words if _is_finite(word))
+        return alone and whole and name.lower() in NAMES
+    if all(PLACE.fullmatch(word) for word in words):
+        return True
+    # Some numbers among few other words are amounts with gaps; few rows may differ by chance.
+    numbers = sum(_is_number(word) for word in words)
+    return alone and 2 * numbers < len(words) and (len(words) >= FEWEST or name.lower() in NAMES)
+
+
+def count_rows(named: Sequence[str]) -> bool:
+    """Say whether names are the numbers of rows in order, from 0 or 1."""
+    return list(named) in ([str(i + first) for i in range(len(named))] for first in (0, 1))
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_finite(word: str) -> bool:
+    return bool(np.isfinite(float(word)))
+
+
+def lines_of(
+    files: Sequence[str], named: Sequence[str] | np.ndarray, path: str | Path
+) -> np.ndarray:
+    """Find the line of each image: by its place in the folder, else by its name alone.
+
+    The name alone, with or without its suffix, counts only where it is unique
+    among the files and among the lines.
+    """
+    lines = [PurePosixPath(str(text).replace("\\", "/")) for text in named]
+    by_place = {str(place): line for line, place in enumerate(lines)}
+    if len(by_place) < len(lines):
+        twice = next(place for place, n in Counter(map(str, lines)).items() if n > 1)
+        raise DataError(f"{path} has two lines for {twice}")
+    places = [PurePosixPath(file) for file in files]
+    loose: list[tuple[list[str], dict[str, int]]] = []
+    for part in (lambda place: place.name, lambda place: place.stem):
+        keys = [part(place) for place in places]
+        unique_keys = {key for key, n in Counter(keys).items() if n == 1}
+        once = {key for key, n in Counter(map(part, lines)).items() if n == 1} & unique_keys
+        loose.append((keys, {part(p): i for i, p in enumerate(lines) if part(p) in once}))
+    order = np.empty(len(files), dtype=np.int64)
+    for row, file in enumerate(files):
+        found = [by_place.get(file), *(index.get(keys[row]) for keys, index in loose)]
+        line = next((line for line in found if line is not None), None)
+        if line is None:
+            raise DataError(f"{path} has no line for {file}")
+        order[row] = line
+    return order
