@@ -1,5 +1,7 @@
 """Newer metrics against closed forms and definitions written out a second time."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -239,3 +241,22 @@ def test_smoothness_and_monotonicity_of_traversals_are_closed_forms() -> None:
     assert halves.parts["smoothness"] == pytest.approx(1 - 2 / 14)
     with pytest.raises(DataError, match="3 places"):
         metrics.traversal_smoothness(np.zeros((2, 2)))
+
+
+def test_only_the_gap_tells_codes_apart_that_know_the_same() -> None:
+    """The worked example of docs/metrics.md."""
+    factors = full_grid((4, 4))
+    first, second = factors.T
+    cases = {
+        "apart": (np.stack([first, second], axis=1), 1.0, 1.386),
+        "twice": (np.stack([first, first], axis=1), 0.0, 2.773),
+        "both": (np.stack([4 * first + second, 4 * second + first], axis=1), 0.0, 2.773),
+    }
+    page = (Path(__file__).parents[2] / "docs" / "metrics.md").read_text("utf-8")
+    for codes, gap, total in cases.values():
+        details = metrics.mig(codes.astype(float), factors).details
+        mutual = details["mutual_information"]
+        assert mutual[:, 0].max() == pytest.approx(np.log(4))
+        assert mutual[:, 0].sum() == pytest.approx(total, abs=1e-3)
+        assert details["gap_per_factor"][0] == pytest.approx(gap, abs=1e-9)
+        assert f"{total:.3f} | {gap:.0f} |" in page
