@@ -1,4 +1,4 @@
-"""Write what is derived from the catalog: the tables of the README, the names for type checkers.
+"""Write what is derived from the catalog: tables of the README and of docs/metrics.md, names.
 
 Only our own entries are written, whatever plugins are installed.
 """
@@ -14,6 +14,7 @@ from unweave.methods import method_named
 ROOT = Path(__file__).parent.parent
 PACKAGE = Path(unweave.__file__).parent
 TABLES = "<!-- tables: python docs/make_tables.py -->", "<!-- end of tables -->"
+PROTOCOLS = "<!-- protocols: python docs/make_tables.py -->", "<!-- end of protocols -->"
 NAMES = "# names: python docs/make_tables.py", "# end of names"
 
 
@@ -31,6 +32,19 @@ def tables() -> str:
     for kind in ("metrics", "data"):
         entries = ", ".join(f"`{name}`" for name in catalog.own_names(f"unweave.{kind}"))
         lines += ["", f"**{'Metrics' if kind == 'metrics' else 'Data sets'}:** {entries}."]
+    return "\n".join(lines)
+
+
+def protocols() -> str:
+    """Return every metric's protocols as its module describes them, the default first."""
+    lines = ["| metric | protocols (the first is the default) |", "|---|---|"]
+    for name in catalog.own_names("unweave.metrics"):
+        module = catalog.load("unweave.metrics", name, "metric")
+        known = " · ".join(
+            f"`{protocol}`: {words}".replace("|", "\\|")
+            for protocol, words in module.PROTOCOLS.items()
+        )
+        lines.append(f"| `{name}` | {known} |")
     return "\n".join(lines)
 
 
@@ -66,6 +80,7 @@ def typed_import(module: str, name: str) -> str:
 
 DERIVED = {
     ROOT / "README.md": (TABLES, lambda: f"\n\n{tables()}\n\n"),
+    ROOT / "docs" / "metrics.md": (PROTOCOLS, lambda: f"\n\n{protocols()}\n\n"),
     PACKAGE / "__init__.py": (NAMES, lambda: f"\n{method_names()}\n\n    "),
     PACKAGE / "metrics" / "__init__.py": (NAMES, lambda: f"\n{metric_names()}\n    "),
 }

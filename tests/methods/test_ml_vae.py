@@ -7,7 +7,7 @@ import torch
 from unweave.batches import Groups
 from unweave.data import from_arrays
 from unweave.errors import ConfigError, DataError
-from unweave.evaluation.probes import accuracy_of_evidence, leakage
+from unweave.evaluation.probes import Leakage, accuracy_of_evidence, leakage
 from unweave.methods.gvae import GVAE
 from unweave.methods.lord import LORD
 from unweave.methods.m2 import M2
@@ -144,6 +144,32 @@ def test_a_probe_finds_the_class_where_it_is_and_only_there(toy):
     assert leakage(run, "x").accuracy["style"] > 0.9
 
 
+def test_a_class_that_shows_only_beside_what_else_is_drawn_is_found_given_all_else(toy):
+    """A style of side plus x names neither alone, and with x known names the side."""
+    run = run_of(GVAE(latent_dim=1, content_dim=1), toy)
+
+    def codes(rows: np.ndarray) -> np.ndarray:
+        x, _, side = toy.factors(rows).T
+        return np.stack([side, (side + x) % 4], axis=1).astype(np.float32)
+
+    run.encode_rows = codes
+    found = leakage(run)
+    assert abs(found.accuracy["style"] - 0.25) < 0.1
+    assert found.conditional["style"] > 0.3
+    assert "given all else +" in str(found)
+
+
+def test_an_accuracy_below_chance_departs_from_it_as_one_above_does() -> None:
+    """Naming every class wrong on purpose takes knowing it."""
+    of = {"style": 0.1}
+    below = Leakage("side", 0.25, of, of, of, {"style": 0.0}, judged=2_000)
+    assert below.departs("style")
+    assert str(below).count("below chance") == 1
+    near = Leakage("side", 0.25, {"style": 0.24}, of, of, {"style": 0.0}, judged=2_000)
+    assert not near.departs("style")
+    assert "below chance" not in str(near)
+
+
 def test_a_class_that_noise_hides_is_found_in_means_and_not_in_draws(toy):
     """A style far below its noise, as a decoder sees it, has nothing to say."""
     run = run_of(GVAE(latent_dim=1, content_dim=1), toy)
@@ -162,7 +188,7 @@ def test_a_class_that_noise_hides_is_found_in_means_and_not_in_draws(toy):
     assert abs(found.drawn["style"] - 0.25) < 0.12
     assert found.drawn["content"] == 1
     assert f"style {found.accuracy['style']:.3f} (linear" in str(found)
-    assert f"drawn {found.drawn['style']:.3f})" in str(found)
+    assert f"drawn {found.drawn['style']:.3f}," in str(found)
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,10 @@ NAMES = (
 )
 
 
+HELD_OUT = ("held_out_turned", "held_out_bent", "held_out_spread")
+"""Representations that defaults are checked on, and that none is chosen by."""
+
+
 @dataclass(frozen=True)
 class Representation:
     """Codes and the factors they were made from."""
@@ -105,7 +109,21 @@ def codes_of(
         alive = np.tanh(0.7 * mixed) + 0.15 * rng.standard_normal(u.shape) * [1, 0.5, 2, 1, 1.5]
         dead = 0.02 * u @ fixed.standard_normal((5, 5)) + 0.01 * rng.standard_normal(u.shape)
         return np.concatenate([alive, dead], axis=1)
+    if name in HELD_OUT:
+        return _held_out(name, u, rng)
     raise KeyError(name)
+
+
+def _held_out(name: str, u: NDArray[np.float64], rng: np.random.Generator) -> NDArray[np.float64]:
+    fixed = np.random.default_rng(23)
+    if name == "held_out_turned":  # every code holds its factor and a little of all the others
+        turn = np.linalg.qr(np.eye(5) + 0.25 * fixed.standard_normal((5, 5)))[0]
+        return u @ turn + 0.2 * rng.standard_normal(u.shape)
+    if name == "held_out_bent":  # cubes with noise of heavy tails
+        return u**3 + 0.3 * rng.standard_t(3, size=u.shape)
+    # "held_out_spread": each factor in two codes of different noise, and two sums of factors.
+    twice = np.repeat(u, 2, axis=1) + rng.standard_normal((len(u), 10)) * ([0.3, 0.8] * 5)
+    return np.concatenate([twice, u[:, [0, 2]] + u[:, [1, 3]]], axis=1)
 
 
 def full_grid(sizes: tuple[int, ...]) -> NDArray[np.int64]:

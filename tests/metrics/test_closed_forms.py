@@ -302,7 +302,7 @@ def test_axis_alignment_weighs_the_best_latent_against_all_others() -> None:
     np.testing.assert_allclose(axis_alignment(mutual), [0.65, 0, 0])
 
 
-@pytest.mark.parametrize("protocol", ["higgins2017", "locatello2019"])
+@pytest.mark.parametrize("protocol", ["higgins2017", "kim2018", "lin2020", "locatello2019"])
 def test_differences_of_perfect_codes_name_the_shared_factor(protocol: str) -> None:
     sizes = {"train_features": 300, "test_features": 200}
     score = metrics.beta_vae_score(GRID.astype(float), GRID, protocol=protocol, **sizes)

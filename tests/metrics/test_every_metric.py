@@ -94,6 +94,12 @@ def tolerance(name: str) -> float:
     # Equal gains are broken by the order of the codes, which moves a tree's later splits.
     if name in ("dci", "unfairness", "sample_efficiency"):
         return 0.1
+    # A support vector machine stops near its optimum, and a row may change its side.
+    if name == "linear_separability":
+        return 0.2
+    # Random features look at the codes in their order.
+    if name == "dci_es":
+        return 0.1
     # Fits stop near, not at, the optimum; neighbours get a trace of noise per code.
     if name in ("infomec", "explicitness", "beta_vae_score"):
         return 0.03
@@ -303,6 +309,8 @@ def test_every_module_describes_itself(name: str) -> None:
     tables: tuple[Any, ...] = (codes, factors)
     if description["needs"] == _protocol.SEVERAL_MODELS:
         tables = ([codes, codes],)
+    elif description["needs"] == _protocol.TRAVERSALS:
+        tables = (codes,)
     elif description["needs"] == _protocol.POSTERIOR:
         tables = (codes, codes, factors)
     with pytest.raises(ValueError, match="no protocol of"):

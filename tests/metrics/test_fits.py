@@ -1,18 +1,23 @@
 """Our fast fits against scikit-learn's, which they replace."""
 
+import json
 import os
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from representations import representation
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.feature_selection import mutual_info_classif
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import mutual_info_score, roc_auc_score
 from sklearn.svm import LinearSVC
 
+from unweave import metrics
 from unweave.metrics._class_trees import boost_each_class
 from unweave.metrics._information import measure_information
 from unweave.metrics._logistic import area_under_curve, fit_by_adagrad, fit_one_vs_rest
@@ -245,3 +250,28 @@ for thread in threads:
     environment = {name: v for name, v in os.environ.items() if name != "OMP_NUM_THREADS"}
     done = subprocess.run([sys.executable, "-c", script], env=environment, check=False)
     assert done.returncode == 0
+
+
+SCIKIT = json.loads((Path(__file__).parent / "scikit_dci.json").read_text("utf-8"))
+
+
+def study_cases() -> list[Any]:
+    """Cases whose trees are few enough for every run of the tests, and the rest for acceptance."""
+    return [
+        pytest.param(
+            entry,
+            id=f"{entry['representation']}-{sum(entry['sizes'])}",
+            marks=[] if sum(entry["sizes"]) < 40 else [pytest.mark.acceptance],
+        )
+        for entry in SCIKIT
+    ]
+
+
+@pytest.mark.parametrize("entry", study_cases())
+def test_default_trees_are_within_a_hundredth_of_scikit_learns_at_study_size(
+    entry: dict[str, Any],
+) -> None:
+    """benchmarks/dci_references.py fitted scikit-learn's to the same 10,000 rows."""
+    given = representation(entry["representation"], entry["rows"], sizes=tuple(entry["sizes"]))
+    found = metrics.dci(given.codes, given.factors)
+    assert found.parts == pytest.approx(entry["parts"], abs=0.01)

@@ -54,6 +54,12 @@ def test_an_encoder_that_says_nothing_scores_nothing():
     assert found.chosen in (0, 1)
 
 
+def test_dimensions_that_a_generator_does_not_use_cost_no_agreement():
+    half = np.diag([1.0, 1.0, 0.0, 0.0])  # neither drawn nor read
+    found = model_centrality([Linear(4, half, half), Linear(4, half, half)])
+    np.testing.assert_allclose(found.scores, 1.0)
+
+
 def test_a_constant_code_casts_no_vote():
     rng = np.random.default_rng(0)
     codes = rng.normal(size=(2, 6, 16, 3))

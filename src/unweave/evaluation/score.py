@@ -22,13 +22,16 @@ from unweave.evaluation import nulls as null_tables
 from unweave.metrics import (
     CODES,
     CODES_ALONE,
+    GENERATOR,
     POSTERIOR,
     POSTERIOR_ALONE,
     SEVERAL_MODELS,
+    TRAVERSALS,
     Encoder,
     Grid,
     Score,
     encode_rows,
+    factor_dependence,
     null_words,
     protocol_words,
 )
@@ -83,6 +86,9 @@ SIZES = {
 }
 
 
+LEAST_DEPENDENCE = 0.01
+"""Normalised information of two factors that is worth a note."""
+
 BATCH = 512
 """Images that a model is asked for at once."""
 
@@ -98,6 +104,8 @@ class Scores(dict[str, Score]):
         self.reasons: dict[str, str] = {}
         self.kept: list[str] = []
         """Metrics whose full score a run's folder keeps instead of a fast one from here."""
+        self.notes: list[str] = []
+        """What a reader of all these scores must know: factors that depend on each other."""
 
     def __str__(self) -> str:
         width = max([len(name) for name in [*self, *self.reasons]], default=0)
@@ -114,6 +122,7 @@ class Scores(dict[str, Score]):
             lines.append(f"{line}  {protocol_words(result.to_json())}")
             lines += [f"{'':{width}}  note: {note}" for note in result.remarks]
         lines += [f"{name:{width}}  not scored: {why}" for name, why in self.reasons.items()]
+        lines += [f"note: {note}" for note in self.notes]
         return "\n".join(lines)
 
     def rows(self) -> list[dict[str, Any]]:
@@ -186,6 +195,7 @@ class Scores(dict[str, Score]):
         return {
             "scores": {name: result.to_json() for name, result in self.items()},
             "not_scored": dict(self.reasons),
+            "notes": list(self.notes),
         }
 
 
@@ -245,6 +255,8 @@ def score(
         check_same_rows(table, known)
     tables = _Tables(table, known, posterior, prior)
     result = Scores()
+    if known is not None:
+        result.notes += _dependent_factors(known)
     for name in chosen:
         try:
             runs = [
@@ -257,6 +269,25 @@ def score(
         except DataError as error:
             result.reasons[name] = str(error)
     return result
+
+
+def _dependent_factors(factors: FactorTable) -> list[str]:
+    """Name the pairs of factors that depend on each other, with their normalised information."""
+    found = factor_dependence(factors)
+    pairs = [
+        (found.normalised[i, j], f"{factors.names[i]} and {factors.names[j]}")
+        for i in range(len(factors.names))
+        for j in range(i)
+        if found.certain[i, j] and found.normalised[i, j] >= LEAST_DEPENDENCE
+    ]
+    if not pairs:
+        return []
+    words = ", ".join(f"{names} {share:.3f}" for share, names in sorted(pairs, reverse=True)[:6])
+    more = f" and {len(pairs) - 6} more pairs" if len(pairs) > 6 else ""
+    return [
+        f"factors depend on each other (information over entropy: {words}{more}): a code of one "
+        "knows of the other, so gaps and modularity cannot reach 1; dmig takes account of it"
+    ]
 
 
 def score_model(
@@ -410,7 +441,11 @@ def _once(name: str, tables: _Tables, preset: Preset, protocol: str | None, seed
         options["prior"] = tables.prior
     if module.NEEDS == SEVERAL_MODELS:
         raise DataError(f"{name} compares several models; call unweave.metrics.{name} with them.")
+    if module.NEEDS in (GENERATOR, TRAVERSALS):
+        raise DataError(f"{name} takes {module.NEEDS}; call unweave.metrics.{name} with them.")
     rows = _rows(len(tables.codes), preset, "test_rows" in options, seed)
+    if protocol in getattr(module, "ALL_ROWS", ()):
+        rows = np.arange(len(tables.codes))
     if tables.factors is None and module.NEEDS not in ALONE:
         raise DataError(f"{name} needs factors, and none were given.")
     factors = None if tables.factors is None else tables.factors.rows(rows)

@@ -9,12 +9,15 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from unweave import catalog
+from unweave.metrics._information import factor_dependence
 from unweave.metrics._protocol import (
     CODES,
     CODES_ALONE,
+    GENERATOR,
     POSTERIOR,
     POSTERIOR_ALONE,
     SEVERAL_MODELS,
+    TRAVERSALS,
 )
 from unweave.metrics._protocol import choose as choose_protocol
 from unweave.metrics._protocol import made as how_made
@@ -32,8 +35,11 @@ from unweave.metrics._score import (
 if TYPE_CHECKING:
     # names: python docs/make_tables.py
     from unweave.metrics.beta_vae_score import beta_vae_score as beta_vae_score
+    from unweave.metrics.block_r2 import block_r2 as block_r2
     from unweave.metrics.dci import dci as dci
+    from unweave.metrics.dci_es import dci_es as dci_es
     from unweave.metrics.dcimig import dcimig as dcimig
+    from unweave.metrics.dmig import dmig as dmig
     from unweave.metrics.explicitness import explicitness as explicitness
     from unweave.metrics.factor_vae_score import factor_vae_score as factor_vae_score
     from unweave.metrics.factored_components import factored_components as factored_components
@@ -41,18 +47,24 @@ if TYPE_CHECKING:
     from unweave.metrics.gaussian_total_correlation import (
         gaussian_total_correlation as gaussian_total_correlation,
     )
+    from unweave.metrics.generalization_gap import generalization_gap as generalization_gap
     from unweave.metrics.infomec import infomec as infomec
     from unweave.metrics.irs import irs as irs
     from unweave.metrics.jemmig import jemmig as jemmig
     from unweave.metrics.kl_decomposition import kl_decomposition as kl_decomposition
+    from unweave.metrics.linear_separability import linear_separability as linear_separability
     from unweave.metrics.mcc import mcc as mcc
+    from unweave.metrics.med import med as med
     from unweave.metrics.mig import mig as mig
     from unweave.metrics.mig_sampled import mig_sampled as mig_sampled
     from unweave.metrics.mig_sup import mig_sup as mig_sup
     from unweave.metrics.modularity import modularity as modularity
+    from unweave.metrics.omes import omes as omes
+    from unweave.metrics.path_length import path_length as path_length
     from unweave.metrics.r_factor_vae_score import r_factor_vae_score as r_factor_vae_score
     from unweave.metrics.sample_efficiency import sample_efficiency as sample_efficiency
     from unweave.metrics.sap import sap as sap
+    from unweave.metrics.traversal_smoothness import traversal_smoothness as traversal_smoothness
     from unweave.metrics.udr import udr as udr
     from unweave.metrics.unfairness import unfairness as unfairness
     # end of names
@@ -60,15 +72,18 @@ if TYPE_CHECKING:
 __all__ = [
     "CODES",
     "CODES_ALONE",
+    "GENERATOR",
     "POSTERIOR",
     "POSTERIOR_ALONE",
     "SEVERAL_MODELS",
+    "TRAVERSALS",
     "Encoder",
     "Grid",
     "Made",
     "Score",
     "choose_protocol",
     "encode_rows",
+    "factor_dependence",
     "how_made",
     "is_above_nulls",
     "is_preliminary",

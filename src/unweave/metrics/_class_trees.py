@@ -45,13 +45,14 @@ WIDEST = 128
 
 QUANTILES_OF_WIDE = 63
 
-QUANTILES = 32
-"""Parts of equal counts that every code is cut into whatever the class."""
+QUANTILES = 1024
+"""Parts of equal counts that every code is cut into whatever the class: 32 cost as much, and
+take the importance of a noisy code at 10,000 rows from 0.688 to 0.683, every cut to 0.696."""
 
 ROUNDING = 1e-12
 """Outputs of leaves that differ by less are the same."""
 
-MOST_INTERVALS = 768
+MOST_INTERVALS = 2048
 """Classes share intervals while no code has more of them: a table of intervals costs time too."""
 
 

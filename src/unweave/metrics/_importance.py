@@ -121,6 +121,22 @@ def random_forest(
     return _regress(codes, factors, train, test, fit)
 
 
+def entropy_forest(
+    codes: NDArray[np.float64], factors: FactorTable, train: Rows, test: Rows, seed: int
+) -> Fitted:
+    """Classify by the random forest of Tripod's authors."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    columns, on_train, on_test = [], [], []
+    for labels in factors.labels.T:
+        model = RandomForestClassifier(100, criterion="entropy", max_depth=10, random_state=seed)
+        model.fit(codes[train], labels[train])
+        columns.append(model.feature_importances_)
+        on_train.append(model.score(codes[train], labels[train]))
+        on_test.append(model.score(codes[test], labels[test]))
+    return Fitted(np.stack(columns, axis=1), np.array(on_test), np.array(on_train), "accuracy")
+
+
 def least_squares(
     codes: NDArray[np.float64], factors: FactorTable, train: Rows, test: Rows, seed: int
 ) -> Fitted:
@@ -165,10 +181,12 @@ PREDICTORS: dict[str, Predictor] = {
     "eastwood2018": lasso,
     "eastwood2018_forest": random_forest,
     "carbonneau2022": cross_validated_lasso,
+    "lin2020": lasso,
+    "hsu2024": entropy_forest,
     "linear": least_squares,
 }
 
-STANDARDIZED = ("eastwood2018", "eastwood2018_forest", "linear")
+STANDARDIZED = ("eastwood2018", "eastwood2018_forest", "lin2020", "linear")
 """Predictors that scale codes to deviation 1 first; trees do not look at the scale."""
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import chi2
 
 from unweave.tables import FactorTable, bin_equal_width
 
@@ -136,3 +137,37 @@ def _skipping(counts: NDArray[Any], rarest: float) -> float:
     independent = joint.sum(axis=1, keepdims=True) * joint.sum(axis=0, keepdims=True)
     common = joint > rarest
     return float((joint[common] * np.log(joint[common] / independent[common])).sum())
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """What factors say about each other, (factor, factor)."""
+
+    mutual: NDArray[np.float64]
+    normalised: NDArray[np.float64]
+    """Information over the root of both entropies, without what chance alone gives."""
+    certain: NDArray[np.bool_]
+    """Whether a G-test finds a pair dependent at the level 0.001."""
+
+
+def factor_dependence(factors: FactorTable) -> Dependence:
+    """Measure the mutual information of every pair of factors, on the rows that have both."""
+    count = len(factors.sizes)
+    mutual, normalised = np.zeros((count, count)), np.eye(count)
+    certain = np.zeros((count, count), dtype=bool)
+    for i in range(count):
+        for j in range(i + 1):
+            known = (factors.labels[:, [i, j]] >= 0).all(axis=1)
+            first, second = factors.labels[known, i], factors.labels[known, j]
+            alone = entropy(np.bincount(first)), entropy(np.bincount(second))
+            both = entropy(np.bincount(first * factors.sizes[j] + second))
+            mutual[i, j] = mutual[j, i] = max(sum(alone) - both, 0.0)
+            if i == j or min(alone) == 0:
+                continue
+            freedom = (len(np.unique(first)) - 1) * (len(np.unique(second)) - 1)
+            rows = len(first)
+            above = max(mutual[i, j] - freedom / (2 * rows), 0.0)
+            normalised[i, j] = normalised[j, i] = above / np.sqrt(alone[0] * alone[1])
+            p = float(chi2.sf(2 * rows * mutual[i, j], freedom))
+            certain[i, j] = certain[j, i] = p < 0.001
+    return Dependence(mutual, normalised, certain)

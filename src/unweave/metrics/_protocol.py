@@ -51,10 +51,7 @@ def read(
         note = f"{len(known) - len(complete):,} of {len(known):,} rows lack a factor: left out"
         table, known = table[complete], known.rows(complete)
         known = replace(known, notes=(*known.notes, note))
-    if table.shape[1] < least_codes:
-        raise DataError(
-            f"{metric} compares codes and needs at least {least_codes}; found {table.shape[1]}."
-        )
+    need_codes(table, least_codes, metric)
     if len(known.names) < least_factors:
         left_out = f" ({', '.join(known.left_out)} left out)" if known.left_out else ""
         raise DataError(
@@ -62,6 +59,14 @@ def read(
             f"found {len(known.names)}{left_out}."
         )
     return table, known
+
+
+def need_codes(table: NDArray[Any], least: int, metric: str) -> None:
+    """Raise unless there are as many codes, or concepts, as the metric compares."""
+    if table.shape[1] < least:
+        raise DataError(
+            f"{metric} compares codes and needs at least {least}; found {table.shape[1]}."
+        )
 
 
 def split_rows(
@@ -128,3 +133,5 @@ POSTERIOR = "Gaussian posterior and factors"
 POSTERIOR_ALONE = "Gaussian posterior"
 CODES_ALONE = "codes"
 SEVERAL_MODELS = "codes of several models"
+GENERATOR = "a function from codes to images, and codes"
+TRAVERSALS = "an attribute along traversals"

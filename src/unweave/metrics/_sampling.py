@@ -89,6 +89,14 @@ class TableSampler:
                     f"(continuous=[{name!r}]) or use fewer bins."
                 )
 
+    @property
+    def smallest(self) -> int:
+        """Return how many rows the smallest group has that batches are drawn from."""
+        return min(
+            int(groups.counts[usable].min())
+            for groups, usable in zip(self.groups, self.usable, strict=True)
+        )
+
     def alike(self, factor: int, batches: int, size: int, rng: np.random.Generator) -> Rows:
         """Draw each batch with replacement from the rows that share one value."""
         return self.groups[factor].draw(rng.choice(self.usable[factor], batches), size, rng)

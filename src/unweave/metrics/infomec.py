@@ -7,8 +7,13 @@ over the active codes:
     InfoC = (mean_k max_j NMI_kj / Σ_j NMI_kj - 1/D) / (1 - 1/D)
     InfoE = mean_k 1 - logloss_k / log n_k
 
-logloss is that of an unpenalised softmax regression with balanced classes. The
-value is the mean of the three.
+logloss is that of an unpenalised softmax regression with balanced classes. The authors print
+the three and no mean of them: the value is InfoM, which they name first, and all three stand
+beside it.
+
+`hsu2024` (Tripod, arXiv:2404.10282) counts a code as active by its inter-quartile range, not its
+range: more than a tenth of the largest, or more than 0.1 for codes quantised on [-1, 1]. Values of
+the two papers are not comparable.
 """
 
 from typing import Any
@@ -27,10 +32,12 @@ from unweave.tables import Continuous, FactorTable, standardize, varying_codes
 PROTOCOLS = {
     "hsu2023": "continuous codes: information by 10 nearest neighbours",
     "hsu2023_discrete": "quantised codes: information by counting, one-hot inputs",
+    "hsu2024": "as hsu2023, codes active by their inter-quartile range",
+    "hsu2024_discrete": "as hsu2023_discrete, codes active by their inter-quartile range",
 }
 NEEDS = _protocol.CODES
 HIGHER_IS_BETTER = True
-RANGE = "at most 1, 0 for useless codes (InfoE can be negative)"
+RANGE = "0 to 1 (InfoE can be negative)"
 
 
 def infomec(
@@ -59,13 +66,13 @@ def infomec(
     if len(table) > rows:
         chosen = rng.permutation(len(table))[:rows]
         table, known = table[chosen], known.rows(chosen)
-    discrete = protocol == "hsu2023_discrete"
+    discrete = protocol.endswith("_discrete")
     table = table.astype(np.float64)
-    span = table.max(axis=0) - table.min(axis=0)
-    active = varying_codes(table) & (discrete | (span > span.max() / 20))
+    varies = varying_codes(table)
+    active = varies & _are_active(table, protocol)
     if active.sum() < 2:
         raise DataError(f"infomec needs at least 2 active codes; found {int(active.sum())}.")
-    inputs = _one_hot(table[:, active]) if discrete else standardize(table)
+    inputs = _one_hot(table[:, varies]) if discrete else standardize(table)
     shares = _shares(table[:, active], known, discrete, neighbours, rng)
     # A code without information is neither modular nor not; it is left out.
     informed = shares.sum(axis=0) > 0
@@ -79,7 +86,7 @@ def infomec(
     parts = float(modularity.mean()), float(compactness.mean()), float(explicitness.mean())
     return Score(
         "infomec",
-        float(np.mean(parts)),
+        parts[0],
         protocol,
         {
             **_protocol.named(known),
@@ -96,6 +103,18 @@ def infomec(
             table, known, seed=seed, bins=bins, standardized=not discrete, active=active
         ),
     )
+
+
+def _are_active(codes: NDArray[np.float64], protocol: str) -> NDArray[np.bool_]:
+    """Mark the codes that the papers count as used."""
+    if protocol == "hsu2023_discrete":
+        return np.ones(codes.shape[1], dtype=bool)
+    if protocol == "hsu2023":
+        span = codes.max(axis=0) - codes.min(axis=0)
+        return np.asarray(span > span.max() / 20)
+    low, high = np.quantile(codes, [0.25, 0.75], axis=0)
+    least = 0.1 if protocol == "hsu2024_discrete" else (high - low).max() / 10
+    return np.asarray(high - low > least)
 
 
 def _shares(

@@ -258,15 +258,17 @@ def _leakage(run: Run) -> Html:
             f"{found.accuracy[part]:.3f}",
             f"{found.drawn[part]:.3f}",
             f"{found.linear[part]:.3f}",
+            f"{found.conditional[part]:+.3f}",
         ]
         for part in found.accuracy
     ]
     words = (
         f"How often classifiers of one half of the images name {found.column} on the other half, "
         f"from each part of the code. Always naming the commonest value is right in "
-        f"{found.chance:.3f}: a style should tell no more."
+        f"{found.chance:.3f}: a style should tell no more, and be no further below. The last "
+        f"column is what a forest that knows all other factors gains by seeing the code."
     )
-    header = ["read off", "forest", "forest, codes as drawn", "linear"]
+    header = ["read off", "forest", "forest, codes as drawn", "linear", "given all else"]
     return join(tag("p", words), table(header, lines))
 
 
