@@ -62,7 +62,7 @@ just below where everything stays off, which short trials found."""
 
 def cooled(steps: int, hottest: float, **changes: Any) -> Method:
     """Return the recipe's objective with some of its settings changed."""
-    values = {"latent_dim": 5} | changes
+    values = {"latent_dim": 10} | changes
     return CooledTCVAE(**values, optimizer=_adam(steps)).over(steps, hottest)
 
 
@@ -82,7 +82,7 @@ OBJECTIVES: dict[str, Callable[[int, float], Method]] = {
     "KL weight 1 throughout": lambda steps, hot: cooled(steps, hot, kl_weight=constant(1)),
     "all latents weighed alike": lambda steps, hot: cooled(steps, hot, stagger=constant(0)),
     "total correlation not smoothed": lambda steps, hot: cooled(steps, hot, smoothing=0.0),
-    "10 latents": lambda steps, hot: cooled(steps, hot, latent_dim=10),
+    "5 latents": lambda steps, hot: cooled(steps, hot, latent_dim=5),
     "β-TCVAE 12 to 3": before_it,
 }
 

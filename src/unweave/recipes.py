@@ -13,7 +13,7 @@ def demo() -> Train:
     # The rate falls late: a latent that is still off needs it to switch on.
     optimizer = Adam(2e-3, warmup_steps=200, decay_steps=steps, decay_after=2 * steps // 5)
     return Train(
-        method=CooledTCVAE(latent_dim=5, optimizer=optimizer).over(steps),
+        method=CooledTCVAE(latent_dim=10, optimizer=optimizer).over(steps),
         architecture=WhatWhere(),
         data="dsprites",
         batch_size=128,
