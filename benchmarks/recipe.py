@@ -256,11 +256,11 @@ def table_of_moments(count: int = 10_000) -> str:
     wide, high = mean(across**2) - x**2, mean(down**2) - y**2
     oblique = mean(across * down) - x * y
     elongation = np.sqrt((wide - high) ** 2 + 4 * oblique**2) / (wide + high)
-    wider = (wide - high) / (wide + high)
+    wider, extent = (wide - high) / (wide + high), np.sqrt(wide + high)
     codes = {
         "x, y, √area": (x, y, np.sqrt(area)),
         "x, y, √area, wider than high": (x, y, np.sqrt(area), wider),
-        "x, y, extent, elongation, wider than high": (
+        "x, y, extent, elongation, wider than high": (x, y, extent, elongation, wider),
             x,
             y,
             np.sqrt(wide + high),
