@@ -1,15 +1,17 @@
-# Everything runs in .venv, which each target sets up first.
+# Everything runs in .venv, which each target sets up first. Another Python has another:
+# make test PYTHON=python3.12 VENV=.venv-3.12
 PYTHON ?= python3
-BIN := .venv/bin
-READY := .venv/ready
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
 SUDO := $(shell test "$$(id -u)" = 0 || command -v sudo)
 
-.PHONY: setup test browser acceptance defaults cluster lint format demo screenshots explorer-runtime clean
+.PHONY: setup test browser acceptance defaults cluster soak fuzz lint format demo screenshots explorer-runtime clean
 
 setup: $(READY)
 
 $(READY): pyproject.toml constraints.txt
-	test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	@# LightGBM needs the system's OpenMP library, which the barest machines lack.
 	$(BIN)/python -c 'import lightgbm' 2>/dev/null || { \
@@ -44,6 +46,13 @@ defaults: $(READY) # Every method as a user gets it who sets nothing; hours
 cluster: $(READY)
 	$(BIN)/python -m pytest -m cluster tests/studies/test_ray.py
 
+SOAK_SECONDS ?= 1800
+soak: $(READY) # A study under kills and a full disk, beside the explorer; half an hour
+	$(BIN)/python benchmarks/soak.py --seconds $(SOAK_SECONDS)
+
+fuzz: $(READY) # Ten thousand spoilt files and commands; about ten minutes of one core
+	OMP_NUM_THREADS=1 $(BIN)/python tests/fuzz/fuzz.py --cases 10200
+
 lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -57,4 +66,4 @@ demo: $(READY)
 	$(BIN)/unweave demo
 
 clean:
-	rm -rf .venv build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -7,9 +7,10 @@ import sys
 import pytest
 
 from unweave.errors import ConfigError, DataError
+from unweave.files import writing
 from unweave.files.json_files import read_json
 from unweave.files.locks import held, sole_owner
-from unweave.files.writing import write_atomically
+from unweave.files.writing import is_unfinished, sweep, unfinished_name, write_atomically
 
 FILL_THE_DISK = """
 import resource, sys
@@ -47,6 +48,46 @@ def test_the_content_is_on_disk_before_the_name_is(tmp_path, monkeypatch):
     write_atomically(tmp_path / "file", "text")
     assert calls == ["flush", "rename", "flush"]
     assert (tmp_path / "file").read_text() == "text"
+
+
+def test_no_two_writers_share_a_name_even_with_the_same_number_on_two_machines(tmp_path):
+    names = {unfinished_name(tmp_path / "config.json") for _ in range(100)}
+    assert len(names) == 100
+    assert all(is_unfinished(name) and name.parent == tmp_path for name in names)
+    write_atomically(tmp_path / ("long" * 60), "text")  # 240 letters leave room for no more
+
+
+def test_what_a_killed_writer_left_is_swept_and_what_is_in_work_is_not(tmp_path, monkeypatch):
+    for name in (".config.json.4711.unfinished", ".data.0123456789abcdef.unfinished"):
+        (tmp_path / name).write_bytes(b"half")
+    (tmp_path / "mine.unfinished").write_bytes(b"mine")
+    real_fsync = os.fsync
+
+    def sweep_meanwhile(handle):
+        sweep(tmp_path)
+        real_fsync(handle)
+
+    monkeypatch.setattr(os, "fsync", sweep_meanwhile)
+    write_atomically(tmp_path / "file", "text")
+    assert sorted(os.listdir(tmp_path)) == ["file", "mine.unfinished"]
+    assert (tmp_path / "file").read_text() == "text"
+
+
+def test_a_writer_that_was_swept_as_it_began_begins_again(tmp_path, monkeypatch):
+    answers = [False, True]
+    monkeypatch.setattr(writing, "try_lock", lambda file: answers.pop(0))
+    write_atomically(tmp_path / "file", "text")
+    assert answers == []
+    assert (tmp_path / "file").read_text() == "text"
+    assert os.listdir(tmp_path) == ["file"]
+
+
+def test_a_disk_that_knows_no_locks_is_written_to_and_not_swept(tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "try_lock", lambda file: None)
+    (tmp_path / ".x.unfinished").write_bytes(b"perhaps in work")
+    write_atomically(tmp_path / "file", "text")
+    sweep(tmp_path)
+    assert sorted(os.listdir(tmp_path)) == [".x.unfinished", "file"]
 
 
 def test_a_missing_folder_is_an_error_of_ours(tmp_path):

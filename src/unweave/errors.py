@@ -5,7 +5,12 @@ line prints these without a traceback and ends with code 2; anything else is a
 bug of ours and keeps its traceback.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 LONGEST_REASON = 200  # characters
+LONGEST_SHOWN = 80
+MOST_LISTED = 20
 
 
 class UnweaveError(Exception):
@@ -28,7 +33,31 @@ class Stopped(KeyboardInterrupt):
     """The user stopped a run between two steps; it can be resumed."""
 
 
+class Notice(UserWarning):
+    """Something that was left out, and why; the command line says it in a line."""
+
+
 def reason(error: BaseException) -> str:
     """Return what another library's error says on one line, cut where it goes on and on."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
+
+
+def shown(value: Any) -> str:
+    """Return what was found as a message shows it: on one line, and no longer than need be."""
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # whole numbers of thousands of digits, endless tables
+        text = f"a {type(value).__name__} too long to show"
+    return text if len(text) <= LONGEST_SHOWN else text[: LONGEST_SHOWN - 1] + "…"
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return names with commas between them, of many the first ones and how many there are."""
+    few = ", ".join(printable(name[:LONGEST_SHOWN]) for name in names[:MOST_LISTED])
+    return few if len(names) <= MOST_LISTED else f"{few}, … ({len(names):,})"
+
+
+def printable(text: str) -> str:
+    """Return text on one line, in which what would move or colour a terminal is written out."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)

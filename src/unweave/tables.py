@@ -14,6 +14,7 @@ They are refused, or, with `missing="mask"`, marked by the label -1: a metric th
 each factor, at the rows that have one.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -30,6 +31,13 @@ MISSING_WORDS = frozenset(
     ("", "NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "NaT", "<NA>")
 )
 """What a file writes for a value that is not there; "none" may well be the name of a class."""
+
+LARGEST_CLASSES = 5_000
+"""A factor of more classes is left out: tables of rows by classes would fill any memory, and
+with a class for every few rows no score says anything."""
+
+WHOLE = re.compile(r"[+-]?[0-9]+", re.ASCII)
+"""How a whole number is written."""
 
 UNKNOWN = -1
 """The label of a value that is missing."""
@@ -56,7 +64,7 @@ class FactorTable:
     names: tuple[str, ...]
     continuous: tuple[bool, ...]
     left_out: tuple[str, ...]
-    """Names of factors that have a single value, hence no information."""
+    """Names of factors that have a single value, hence no information, or too many classes."""
 
     notes: tuple[str, ...] = ()
     """What a reader of a score of these factors must know: counts of missing values, amounts
@@ -174,6 +182,14 @@ def factor_table(
         if classes.max() <= 0:
             left_out.append(str(name))
             continue
+        if classes.max() >= LARGEST_CLASSES:
+            left_out.append(str(name))
+            notes.append(
+                f"{name} has {classes.max() + 1:,} classes and is left out, as at most "
+                f"{LARGEST_CLASSES:,} are scored; if they are amounts, declare it: "
+                f"continuous=[{str(name)!r}]"
+            )
+            continue
         values.append(numbers)
         labels.append(classes)
         sizes.append(int(classes.max()) + 1)
@@ -184,6 +200,8 @@ def factor_table(
                 f"{name} is {sizes[-1]} whole numbers, taken as classes; if they are amounts, "
                 f"declare it: continuous=[{str(name)!r}]"
             )
+    if not kept and notes:
+        raise DataError(f"there is no factor to score: {notes[0]}.")
     if not kept:
         raise DataError("every factor has a single value, so no code can tell anything about them.")
     return FactorTable(
@@ -210,6 +228,29 @@ def is_missing(column: NDArray[Any]) -> NDArray[np.bool_]:
         ]
         return np.array([word.strip() in MISSING_WORDS for word in words], dtype=bool)
     return np.zeros(len(column), dtype=bool)
+
+
+def as_numbers(words: NDArray[np.str_]) -> NDArray[np.float64] | None:
+    """Return words as numbers; None if one is none, or if two that differ would become one.
+
+    Whole numbers beyond 2⁵³, such as keys of a data base, have no number of their own each.
+    """
+    try:
+        values = words.astype(np.float64)
+    except ValueError:
+        return None
+    large = np.abs(values) >= 2**53
+    if large.any():
+        whole = {word for word in map(str, words[large]) if WHOLE.fullmatch(word.strip())}
+        if len({float(word) for word in whole}) < len({_digits(word) for word in whole}):
+            return None
+    return values
+
+
+def _digits(word: str) -> str:
+    """Return a whole number in one way of writing it, however long it is."""
+    word = word.strip()
+    return ("-" if word.startswith("-") else "") + word.lstrip("+-0")
 
 
 def _are_numbers(column: NDArray[Any]) -> bool:

@@ -176,7 +176,7 @@ def test_missing_values_of_a_parquet_file_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="row 1: no value for 'a'; 1 values are missing"):
         read_codes(tmp_path / "t.parquet")
     pd.DataFrame({"a": np.arange(1000.0)}).to_parquet(tmp_path / "t.parquet")
-    with pytest.raises(DataError, match="says it holds 1000 rows"):
+    with pytest.raises(DataError, match="says it holds 1,000 rows"):
         read_codes(tmp_path / "t.parquet", limit=100)
 
 

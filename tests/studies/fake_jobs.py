@@ -23,6 +23,7 @@ class FakeJob:
     root: str
     trouble: str = ""
     seconds: float = 0.0
+    longest_pause: float = 1800.0
 
 
 def log(job: FakeJob, event: str, token: str) -> None:
@@ -45,7 +46,8 @@ def first_time(job: FakeJob) -> bool:
 
 
 def work(job: FakeJob, data: object = None) -> Outcome:
-    return perform(Ledger(job.root, KEY), job.run_id, lambda heartbeat: compute(job, heartbeat))
+    ledger = Ledger(job.root, KEY)
+    return perform(ledger, job.run_id, lambda heart: compute(job, heart), job.longest_pause)
 
 
 def compute(job: FakeJob, heartbeat: Heartbeat) -> dict:
@@ -59,6 +61,10 @@ def compute(job: FakeJob, heartbeat: Heartbeat) -> dict:
         os.kill(os.getpid(), signal.SIGKILL)
     if job.trouble == "hangs once" and first_time(job):
         os.kill(os.getpid(), signal.SIGSTOP)
+    if job.trouble == "stands still once" and first_time(job):
+        time.sleep(600)
+    if job.trouble == "always stands still":
+        time.sleep(600)
     time.sleep(job.seconds)
     log(job, "finished", token)
     return {"token": token, "node": node(), "gpu": os.environ.get("CUDA_VISIBLE_DEVICES")}
@@ -96,4 +102,5 @@ if __name__ == "__main__":
 
     place = Path(sys.argv[1])
     todo = fake_jobs.jobs(place, int(sys.argv[2]), float(sys.argv[3]))
-    fake_jobs.drive(place, todo, preload=["fake_jobs"])
+    done = fake_jobs.drive(place, todo, preload=["fake_jobs"])
+    print(done.new, done.done)

@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
@@ -13,14 +14,19 @@ import fake_jobs
 import pytest
 from fake_jobs import KEY, FakeJob, drive, events, jobs
 
+from unweave.errors import DataError
+from unweave.studies.run import attempt, local
 from unweave.studies.run.ledger import Ledger
 from unweave.studies.run.local import cause_of_death
+from unweave.studies.run.progress import Progress
+from unweave.studies.run.sharing import MappedFiles, place_for_copies
 
 
 def start_driver(root: Path, count: int, seconds: float) -> subprocess.Popen:
     words = [sys.executable, fake_jobs.__file__, str(root), str(count), str(seconds)]
     path = os.pathsep.join([str(Path(fake_jobs.__file__).parent), *sys.path])
-    return subprocess.Popen(words, env=os.environ | {"PYTHONPATH": path})
+    env = os.environ | {"PYTHONPATH": path}
+    return subprocess.Popen(words, env=env, stdout=subprocess.PIPE, text=True)
 
 
 def results(root: Path, count: int) -> dict[str, str]:
@@ -113,6 +119,9 @@ def test_two_drivers_never_do_the_same_run_twice(tmp_path):
     finished = Counter(event["run"] for event in events(tmp_path, "finished"))
     assert set(finished.values()) == {1}
     assert len(finished) == count - 2, "all but the two that raise"
+    counts = [list(map(int, driver.stdout.read().split())) for driver in (first, second)]
+    assert sum(new for new, _ in counts) == count - 2, "a run is new to one of them alone"
+    assert [done for _, done in counts] == [count - 2] * 2
 
 
 def test_a_run_that_always_dies_is_reported_and_the_others_finish(tmp_path):
@@ -131,11 +140,115 @@ def test_a_worker_that_hangs_is_noticed_and_its_run_begun_again(tmp_path):
     assert len(events(tmp_path, "began")) == 2
 
 
+def test_a_worker_whose_work_stands_still_is_noticed_although_its_heart_beats(tmp_path):
+    todo = [
+        FakeJob("once", str(tmp_path), "stands still once", longest_pause=0.3),
+        FakeJob("always", str(tmp_path), "always stands still", longest_pause=0.3),
+        FakeJob("slow", str(tmp_path), seconds=3.0),  # within what it may take
+    ]
+    progress = drive(tmp_path, todo, workers=3, retries=1)
+    assert (progress.done, progress.failed) == (2, 1)
+    began = Counter(event["run"] for event in events(tmp_path, "began"))
+    assert began == {"once": 2, "always": 2, "slow": 1}
+    assert "its work stood still" in Ledger(tmp_path, KEY).failure("always")["message"]
+
+
+def test_a_heart_beats_on_over_a_full_disk_and_counts_no_time_in_which_it_was_stopped(
+    tmp_path, monkeypatch
+):
+    ledger, beats = Ledger(tmp_path, KEY), []
+    ledger.open()
+
+    def full(run_id, **facts):
+        beats.append(facts)
+        if len(beats) > 1:
+            raise DataError("No space left on device")
+
+    monkeypatch.setattr(ledger, "beat", full)
+    monkeypatch.setattr(attempt.os, "_exit", lambda code: pytest.fail(f"ended by {code}"))
+    heart = attempt.Heartbeat(ledger, "run", longest_pause=30.0)
+    heart.seconds = 0.01
+    real, away = time.monotonic, []
+    monkeypatch.setattr(attempt.time, "monotonic", lambda: real() + sum(away))
+    with heart:
+        deadline = real() + 30
+        while len(beats) < 10:
+            assert real() < deadline, "it stopped beating"
+            time.sleep(0.01)
+        away.append(3600.0)  # an hour in which the whole process was stopped
+        while len(beats) < 20:
+            assert real() < deadline
+            time.sleep(0.01)
+    assert beats[-1]["phase"] == "starting"
+
+
+def test_a_disk_too_full_for_a_result_ends_no_driver_and_no_worker_with_a_traceback(
+    tmp_path, monkeypatch, capsys
+):
+    ledger = Ledger(tmp_path, KEY)
+    ledger.open()
+
+    def full(*words, **more):
+        raise DataError("cannot write: No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ledger, "write_result", full)
+        patched.setattr(ledger, "write_failure", full)
+        assert attempt.perform(ledger, "run", lambda heart: {}) == "failed"
+    told = capsys.readouterr().err.splitlines()
+    assert len(told) == 2
+    assert all(line.startswith("run: cannot write: No space left") for line in told)
+    assert ledger.failure("run") is None, "so that it counts as died, and is begun again"
+    assert attempt.perform(ledger, "run", lambda heart: {}) == "done"
+
+    progress = Progress("fake", ledger, 1, 0, 0, quiet=True)
+    with monkeypatch.context() as patched:
+        patched.setattr(progress, "_write", full)
+        progress.show(())
+        with pytest.raises(DataError):
+            progress.show((), "done")
+
+
 def test_each_worker_sees_one_gpu_of_its_own(tmp_path):
     todo = [FakeJob(f"run-{index}", str(tmp_path), "", 0.3) for index in range(4)]
     drive(tmp_path, todo, workers=2, gpus=["1", "3"])
     files = tmp_path.glob(f"run-*/results/{KEY}.json")
     assert Counter(json.loads(f.read_text())["gpu"] for f in files) == {"1": 2, "3": 2}
+
+
+def test_the_copy_of_the_data_of_a_killed_driver_is_removed_by_the_next(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    child = os.fork()
+    if child == 0:
+        with place_for_copies() as folder:
+            (folder / "0.npy").write_bytes(b"images")
+            os.kill(os.getpid(), signal.SIGKILL)
+    os.waitpid(child, 0)
+    (left,) = tmp_path.iterdir()
+    assert (left / "0.npy").is_file()
+    (tmp_path / "unweave-study-of-another-kind").mkdir()
+    with place_for_copies() as first:
+        assert not left.exists()
+        with place_for_copies() as second:
+            assert first.is_dir(), "that of a driver at work stays"
+            assert first != second
+    assert os.listdir(tmp_path) == ["unweave-study-of-another-kind"]
+
+
+def test_a_worker_whose_driver_was_killed_as_it_began_ends_without_a_word(tmp_path, monkeypatch):
+    class Parent:
+        alive = False
+
+        def is_alive(self):
+            return self.alive
+
+    monkeypatch.setattr(local.multiprocessing, "parent_process", Parent)
+    gone = MappedFiles(None, {"pixels": str(tmp_path / "0.npy")})
+    with pytest.raises(SystemExit):
+        local._in_worker(fake_jobs.work, None, gone, None)
+    Parent.alive = True
+    with pytest.raises(FileNotFoundError):
+        local._in_worker(fake_jobs.work, None, gone, None)
 
 
 def test_a_result_is_never_replaced(tmp_path):

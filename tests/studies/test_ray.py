@@ -215,6 +215,82 @@ def test_the_command_line_starts_a_ray_of_its_own(tmp_path):
     assert "6 new runs" in done.stdout
 
 
+OWN_RAY = """
+import os, sys
+from unweave.studies.run.ray import connect
+ray = connect(None)
+print(ray.get_runtime_context().gcs_address, os.environ["RAY_AUTH_TOKEN"], flush=True)
+sys.stdin.read()
+ray.shutdown()
+"""
+INTRUDER = """
+import sys
+import ray
+ray.init(address=sys.argv[1], log_to_driver=False)
+print("inside", ray.get(ray.remote(lambda: 7).options(num_cpus=0).remote()))
+"""
+
+
+def listening(pid: int) -> set[str]:
+    """Return the addresses at which a process and all it has started listen."""
+    family, sockets = {pid}, set()
+    stats = {
+        int(p.name): (p / "stat").read_text().rpartition(")")[2].split()
+        for p in Path("/proc").glob("[0-9]*")
+    }
+    for _ in range(5):  # children of children
+        family |= {child for child, words in stats.items() if int(words[1]) in family}
+    for member in family:
+        for handle in Path(f"/proc/{member}/fd").iterdir():
+            target = os.readlink(handle)
+            if target.startswith("socket:["):
+                sockets.add(target[8:-1])
+    found = set()
+    for file in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{file}").read_text().splitlines()[1:]:
+            words = line.split()
+            if words[3] == "0A" and words[9] in sockets:  # it listens
+                found.add(words[1].rpartition(":")[0])
+    return found
+
+
+@cluster_only
+def test_a_ray_of_this_machine_is_reached_from_here_alone_and_with_its_token_alone():
+    free = {k: v for k, v in os.environ.items() if not k.startswith("RAY_")}
+    free["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
+    own = subprocess.Popen(
+        [sys.executable, "-c", OWN_RAY],
+        env=free,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        address, token = own.stdout.readline().split()
+        loopback = {"0100007F", "0000000000000000FFFF00000100007F"}
+        assert listening(own.pid)
+        assert listening(own.pid) <= loopback
+
+        def enter(**env: str) -> subprocess.CompletedProcess:
+            words = [sys.executable, "-c", INTRUDER, address]
+            local = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+            return subprocess.run(
+                words, env=free | local | env, capture_output=True, text=True, timeout=100
+            )
+
+        invited = enter(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=token)
+        assert "inside 7" in invited.stdout, invited.stderr
+        for stranger in (
+            enter(RAY_AUTH_MODE="disabled"),
+            enter(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN="0" * 64),
+        ):
+            assert stranger.returncode != 0
+            assert "inside" not in stranger.stdout
+            assert "auth" in stranger.stderr.lower(), stranger.stderr[-500:]
+    finally:
+        own.communicate("")
+
+
 def test_ray_without_a_token_is_refused(monkeypatch):
     monkeypatch.setenv("RAY_AUTH_MODE", "disabled")
     with pytest.raises(ConfigError, match="RAY_AUTH_MODE"):

@@ -122,13 +122,13 @@ def test_heat_maps_pair_each_factor_with_its_latent(separated, codes, kind):
 def test_a_heat_map_is_that_of_the_stored_score(separated, monkeypatch):
     details = {
         "factor_names": ["x", "y"],
-        "mutual_information": [[1.0, 0.0], [0.5, 2.0]],
+        "mutual_information": [[1.0, 0.0], [0.5, 2.0], [0.0, 0.0], [2.0, 1.0]],
         "factor_entropy": [2.0, 4.0],
     }
     stored = {"mig": {"value": 0.5, "protocol": "p", "details": details}}
     monkeypatch.setattr(separated, "_scores", stored)
     view = views.heat_map(separated)
-    np.testing.assert_allclose(view.values, [[0.5, 0.25], [0.0, 0.5]])
+    np.testing.assert_allclose(view.values, [[0.5, 0.25, 0.0, 1.0], [0.0, 0.5, 0.0, 0.25]])
     assert (view.protocol, view.factors) == ("p", ["x", "y"])
 
 

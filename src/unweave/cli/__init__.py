@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from unweave import catalog
-from unweave.errors import Stopped, UnweaveError
+from unweave.errors import Notice, Stopped, UnweaveError, printable, reason, shown
 
 VERBS = {
     "demo": "Render dSprites, train, score and draw the default model: the tour in minutes.",
@@ -31,6 +31,9 @@ usage: unweave VERB ...   (unweave VERB --help says more)
 
 Every verb takes --plugin FILE.py: it runs the file, and knows the methods, metrics, data sets
 and architectures in it. Plugins that are installed are known by themselves.
+
+Every verb takes --allow-data PATH: data that a run of somebody else names is opened, if it is
+in there. What you trained on or looked at by name needs no leave.
 """
 
 
@@ -39,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     try:
         with warnings.catch_warnings():
-            _say_warnings_of_plugins_in_a_line()
+            _say_our_warnings_in_a_line()
             return _dispatch(words)
     except Stopped as stop:
         print(f"\n{stop}", file=sys.stderr)
@@ -48,20 +51,36 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("\ninterrupted", file=sys.stderr)
         return 130
     except UnweaveError as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {_in_lines(error)}", file=sys.stderr)
         return 2
     except BrokenPipeError:
         # The reader of our output went away, as `| head` does; nothing to tell it.
         sys.stderr.close()
         return 141
+    except OSError as error:
+        if error.filename is None:
+            raise
+        # A file that the system refuses: no right to it, a read-only disk, too long a name.
+        print(f"error: {shown(str(error.filename))}: {error.strerror}", file=sys.stderr)
+        return 2
+    except MemoryError as error:
+        print(f"error: there is not enough memory: {reason(error)}", file=sys.stderr)
+        return 2
 
 
-def _say_warnings_of_plugins_in_a_line() -> None:
+def _in_lines(error: UnweaveError) -> str:
+    """Return one line, or one for each mistake in a list of them, that a terminal can show."""
+    if hasattr(error, "problems"):
+        return "\n".join(map(printable, str(error).split("\n")))
+    return printable(" ".join(str(error).split("\n")))
+
+
+def _say_our_warnings_in_a_line() -> None:
     usual = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-        if issubclass(category, catalog.PluginWarning):
-            print(f"warning: {message}", file=sys.stderr)
+        if issubclass(category, catalog.PluginWarning | Notice):
+            print(f"warning: {printable(str(message))}", file=sys.stderr)
         else:
             usual(message, category, *place, **more)
 
@@ -84,6 +103,10 @@ def _dispatch(words: list[str]) -> int:
         from unweave.cli._parse import add_plugins
 
         add_plugins(rest)
+    if any(word.partition("=")[0] == "--allow-data" for word in rest):
+        from unweave.cli._parse import allow_data
+
+        allow_data(rest)
     module = importlib.import_module(f"unweave.cli._{verb}")
     code: int = module.run(rest)
     return code

@@ -7,7 +7,7 @@ from rich.table import Table
 from unweave import catalog
 from unweave.cli import _output
 from unweave.cli._parse import PLUGIN, take_name
-from unweave.errors import UnweaveError
+from unweave.errors import UnweaveError, printable
 
 KINDS = ("methods", "data", "metrics", "architectures", "runs")
 PACKAGES = {"data": "unweave.data", "metrics": "unweave.metrics"}
@@ -40,23 +40,26 @@ def list_runs(folder: Path) -> None:
         run_folder = RunFolder(file.parent)
         try:
             config, _ = run_folder.read_config()
-        except UnweaveError as error:  # a plugin that is missing, say, hides no other run
+            status = run_folder.status()
+            mig = run_folder.scores().get("mig", {})
+        except (
+            UnweaveError,
+            OSError,
+        ) as error:  # a plugin that is missing, say, hides no other run
             problems.append(str(error))
             continue
-        status = run_folder.status()
-        mig = run_folder.scores().get("mig", {})
         mark = " fast" if is_preliminary(mig) else ""
         table.add_row(
-            file.parent.name,
+            printable(file.parent.name),
             catalog.name_of(config.method),
-            config.data,
+            printable(config.data),
             str(config.seed),
-            status["state"],
+            printable(status["state"]),
             f"{status.get('step', 0):,}",
             "" if mig.get("value") is None else f"{mig['value']:.3f}{mark}",
         )
     for problem in problems:
-        _output.say(f"not shown: {problem}")
+        _output.say(f"not shown: {printable(problem)}")
     if table.row_count == 0 and not problems:
         _output.say(f"no runs in {folder}; `unweave train` makes one")
     elif table.row_count:

@@ -14,15 +14,17 @@ from unweave.catalog import PluginWarning
 
 def say(text: str) -> None:
     """Print a line to standard output."""
-    print(text)
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "backslashreplace").decode(encoding))
     sys.stdout.flush()
 
 
 def show(table: Table) -> None:
     """Print a table, as wide as it needs where the output is not a terminal."""
-    console = Console()
+    # Names of runs and factors are shown as they are: brackets in them are no markup.
+    console = Console(markup=False, emoji=False)
     if not console.is_terminal:
-        console = Console(width=160)
+        console = Console(width=160, markup=False, emoji=False)
     console.print(table)
 
 
@@ -106,8 +108,11 @@ def say_scores(scores: dict[str, Any]) -> None:
 
 def say_run(run: Any) -> None:
     """Print the scores of a run and where its files are."""
-    if run.scores:
-        say_scores(run.scores)
+    scores = {name: e for name, e in run.scores.items() if e.get("step", run.step) == run.step}
+    if scores:
+        say_scores(scores)
+    if older := [name for name in run.scores if name not in scores]:
+        say(f"not scored at step {run.step:,}: {', '.join(older)}; unweave evaluate {run.path}")
     silenced = run.folder.silenced() if run.folder else None
     if silenced and silenced["latents"]:
         named = ", ".join(f"z{latent}" for latent in silenced["latents"])

@@ -1,12 +1,15 @@
 """Flags from dataclasses, by tyro."""
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, TypeVar
 
 import tyro
 
 from unweave import catalog
 from unweave.errors import ConfigError
+from unweave.files.opened_places import remember
 from unweave.settings.plain import choices_among
 from unweave.settings.schedules import Schedule
 
@@ -38,7 +41,8 @@ def _schedule(
     )
 
 
-PLUGIN = "--plugin FILE.py, as often as needed, runs a file and knows what is in it by name."
+PLUGIN = """--plugin FILE.py, as often as needed, runs a file and knows what is in it by name.
+--allow-data PATH opens data in there that a run of somebody else names."""
 
 
 def parse(
@@ -76,6 +80,15 @@ def add_plugins(words: list[str]) -> None:
     """Take every `--plugin FILE` out of the words, and run the files."""
     while (path := take_option(words, "--plugin")) is not None:
         catalog.plugins.add(path)
+
+
+def allow_data(words: list[str]) -> None:
+    """Take every `--allow-data PATH` out of the words, and note these places as opened."""
+    while (text := take_option(words, "--allow-data")) is not None:
+        path = Path(text).expanduser()
+        if not os.path.exists(path):
+            raise ConfigError(f"--allow-data: no such file or folder: {path}")
+        remember([path])
 
 
 def take_choices(words: list[str], settings: type[T], prefix: str) -> tuple[T, list[str]]:

@@ -13,6 +13,7 @@ from unweave.devices import DeviceName
 from unweave.errors import ConfigError
 
 ACTIONS = ("run", "table", "report")
+MANY_RUNS = 5_000  # are checked in seconds
 USAGE = "unweave study run|table|report FILE"
 HELP = f"""usage: {USAGE}
 
@@ -45,6 +46,9 @@ class Run:
     """How often a run whose process died is begun again."""
     checkpoint_seconds: float = 60.0
     """Longest time between two checkpoints of a run; what a crash can cost."""
+    stuck_minutes: float = 30.0
+    """Minutes without a step after which a training is ended and begun again from its checkpoint;
+    preparing data may take twice as long, and scoring four times."""
     ray: bool = False
     """Run on Ray, started on this machine (needs unweave[ray])."""
     ray_address: str | None = None
@@ -92,9 +96,9 @@ def run(words: list[str]) -> int:
 
 
 def _run(flags: Run) -> int:
-    from unweave.studies import read_study, run_study
+    from unweave.studies import run_study
 
-    study = read_study(flags.file)
+    study = _read(flags.file)
     if flags.dry_run:
         return _dry_run(study, flags)
     outcome = run_study(
@@ -105,6 +109,7 @@ def _run(flags: Run) -> int:
         device=flags.device,
         retries=flags.retries,
         checkpoint_seconds=flags.checkpoint_seconds,
+        stuck_minutes=flags.stuck_minutes,
         retry_failed=flags.retry_failed,
         source=Path(flags.file),
         runner=_ray_runner(flags) if flags.ray or flags.ray_address else None,
@@ -116,6 +121,17 @@ def _run(flags: Run) -> int:
     if failures:
         _output.say(f"{len(failures)} failed; --retry-failed begins them again")
     return 1 if failures else 0
+
+
+def _read(file: str) -> Any:
+    """Read a study; of one with many runs, say that looking at each of them takes a while."""
+    from unweave.studies import read_study
+    from unweave.studies.define.expansion import MOST_RUNS, count_runs
+
+    study = read_study(file)
+    if MANY_RUNS < (count := count_runs(study)) <= MOST_RUNS:
+        _output.say(f"{count:,} runs: checking the settings of each")
+    return study
 
 
 def _ray_runner(flags: Run) -> Any:
@@ -167,10 +183,10 @@ def _dry_run(study: Any, flags: Run) -> int:
 
 
 def _table(flags: MakeTable) -> int:
-    from unweave.studies import expand, ledger_of, make_table, read_study
+    from unweave.studies import expand, ledger_of, make_table
     from unweave.studies.report.statistics import median_interval
 
-    plan = expand(read_study(flags.file))
+    plan = expand(_read(flags.file))
     ledger = ledger_of(plan, flags.out)
     table = make_table(plan, ledger)
     path = table.write(flags.to or ledger.study_folder(plan.study.name) / "table.csv")
@@ -184,12 +200,10 @@ def _table(flags: MakeTable) -> int:
 
 
 def _report(flags: MakeReport) -> int:
-    from unweave.studies import read_study
-
     target = None if flags.to is None else Path(flags.to)
     if target is not None and target.suffix not in (".html", ".md"):
         raise ConfigError(f"{target}: expected a file ending in .html or .md")
-    path = read_study(flags.file).report(
+    path = _read(flags.file).report(
         flags.out,
         target,
         with_selection=not flags.no_selection,

@@ -1,5 +1,6 @@
 """Data sets: images by row and the factors they were made from."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from unweave.data._own_arrays import from_arrays, load_array_file
 from unweave.data._own_folder import load_folder
 from unweave.data._places import Place, known_places
 from unweave.errors import ConfigError, DataError
+from unweave.files.opened_places import remember
 from unweave.settings.plain import from_plain, to_plain
 
 __all__ = [
@@ -32,6 +34,8 @@ __all__ = [
     "image_from_bytes",
     "known_places",
     "load_data",
+    "open_source",
+    "places_of",
     "put_together",
     "set_name",
     "take_apart",
@@ -49,7 +53,20 @@ def load_data(
     """
     if changes:
         options = from_plain(DataOptions, to_plain(options) | _as_text(changes), "load_data")
-    text = str(source)
+    data = open_source(str(source), options)
+    remember(places_of(str(source), options))
+    return data
+
+
+def places_of(source: str, options: DataOptions) -> list[Path]:
+    """Return the files and folders that opening a source would read, as far as they exist."""
+    path = source.partition(":")[2] if set_name(source) else source
+    named = [path, options.factors or ""]
+    return [place for text in named if text and os.path.exists(place := Path(text).expanduser())]
+
+
+def open_source(text: str, options: DataOptions) -> FactorImages:
+    """Open a data set that somebody else has named, such as a run folder: see `load_data`."""
     name, _, rest = text.partition(":")
     if set_name(text):
         entry = catalog.load(__name__, name, "data set")
@@ -62,9 +79,9 @@ def load_data(
         data.known = True
         return data.arranged_by(options)
     path = Path(text).expanduser()
-    if path.is_dir():
+    if os.path.isdir(path):  # unlike its method, also of names that are too long
         return load_folder(path, options).arranged_by(options)
-    if path.is_file():
+    if os.path.isfile(path):
         if options.clips != "none":
             raise ConfigError(f"{path} is no folder of frames; leave clips out")
         if path.suffix.lower() in (".npy", ".npz"):

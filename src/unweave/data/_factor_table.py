@@ -17,7 +17,7 @@ from unweave.errors import DataError
 from unweave.files.arrays import ArrayArchive, Header, map_array, text_of
 from unweave.files.csv_cells import read_csv_cells
 from unweave.files.row_names import count_rows, lines_of, name_rows
-from unweave.tables import is_missing, to_numpy
+from unweave.tables import WHOLE, as_numbers, is_missing, to_numpy
 
 FILE_COLUMNS = ("file", "filename", "file_name", "path", "image", "image_id", "name")
 """A column of a CSV called so says which image a line is about."""
@@ -137,11 +137,7 @@ def archive_columns(
 
     Arrays that are not one line per image, or are pickled, are no factors.
     """
-    headers = {
-        name: archive.header(name)
-        for name in archive.names
-        if name not in skip and archive.is_readable(name)
-    }
+    headers = {name: header for name, header in archive.headers().items() if name not in skip}
     known = {name.lower(): name for name in headers}
     for table in (known[called] for called in WHOLE_TABLES if called in known):
         shape = headers[table].shape
@@ -222,12 +218,13 @@ def _categories(name: str, column: np.ndarray, where: str) -> tuple[Factor, np.n
 
 
 def _as_numbers(column: np.ndarray) -> np.ndarray | None:
-    for kind in (np.int64, np.float64):
-        try:
-            return column.astype(kind)
-        except (ValueError, OverflowError):
-            continue
-    return None
+    """Return words as numbers; None if they are names, as whole numbers of any length are."""
+    try:
+        return column.astype(np.int64)
+    except (ValueError, OverflowError):
+        if all(WHOLE.fullmatch(word.strip()) for word in map(str, column)):
+            return None
+        return as_numbers(column)
 
 
 def _is_full_grid(factors: Sequence[Factor], table: np.ndarray) -> bool:

@@ -24,7 +24,7 @@ from unweave.data._factor_table import (
 from unweave.data._options import DataOptions
 from unweave.data._pixels import BytePixels, FloatPixels, FunctionPixels, Pixels
 from unweave.data._resize import resized
-from unweave.errors import DataError
+from unweave.errors import DataError, listed
 from unweave.files.arrays import ArrayArchive, map_array
 from unweave.files.cache import cache_folder, cache_key, cached_array
 from unweave.tables import to_numpy
@@ -91,16 +91,14 @@ def _image_array(archive: ArrayArchive) -> str:
             return known[called]
     several_axes = [
         name
-        for name in archive.names
-        if name.lower() not in WHOLE_TABLES
-        and archive.is_readable(name)
-        and len(archive.header(name).shape) in (3, 4)
+        for name, header in archive.headers().items()
+        if name.lower() not in WHOLE_TABLES and len(header.shape) in (3, 4)
     ]
     if len(several_axes) == 1:
         return several_axes[0]
     raise DataError(
         f"cannot tell which array of {archive.path} holds the images; it has "
-        f"{', '.join(archive.names) or 'none'}. Call it 'images'"
+        f"{listed(archive.names) or 'none'}. Call it 'images'"
     )
 
 

@@ -8,6 +8,7 @@ and kept as bytes in the cache, which is mapped, not loaded.
 
 import json
 import logging
+import os
 import re
 from pathlib import Path, PurePosixPath
 
@@ -77,13 +78,24 @@ def load_folder(path: Path, options: DataOptions) -> FactorImages:
 
 def find_files(path: Path) -> list[str]:
     """List what ought to be pictures, by their place below the folder, sorted."""
-    found = []
-    for file in path.rglob("*"):
-        place = file.relative_to(path)
-        hidden = any(part.startswith(".") or part.lower() in SYSTEM_FILES for part in place.parts)
-        if not hidden and file.suffix.lower() not in COMPANIONS and file.is_file():
-            found.append(place.as_posix())
+    found: list[str] = []
+    for folder, below, names in os.walk(path, onerror=_refuse_folder):
+        below[:] = [name for name in below if not _is_hidden(name)]
+        for name in names:
+            file = Path(folder, name)
+            if _is_hidden(name) or file.suffix.lower() in COMPANIONS or not file.is_file():
+                continue
+            found.append(file.relative_to(path).as_posix())
     return sorted(found)
+
+
+def _is_hidden(name: str) -> bool:
+    return name.startswith(".") or name.lower() in SYSTEM_FILES
+
+
+def _refuse_folder(error: OSError) -> None:
+    """Refuse a folder that cannot be looked into: without it the images would be others."""
+    raise DataError(f"cannot read the folder {error.filename}: {error.strerror or error}")
 
 
 def clips_by_folder(files: list[str]) -> dict[str, np.ndarray]:

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.errors import ConfigError, DataError
+from unweave.errors import ConfigError, DataError, listed, shown
 from unweave.files.arrays import ArrayArchive, map_array, text_of
-from unweave.files.csv_cells import read_csv_cells
+from unweave.files.csv_cells import LONGEST_WORD, read_csv_cells
+from unweave.files.parquet_files import read_parquet
 from unweave.files.row_names import count_rows, lines_of, name_rows
-from unweave.tables import is_missing
+from unweave.tables import as_numbers, is_missing
 
 LIMIT = 8 << 30
 """Most bytes that a table may take in memory."""
@@ -143,10 +144,9 @@ def _read_npz(path: Path, key: str | None, limit: int) -> NamedTable:
     chosen = _choose_key(archive.names, key, path)
     table = _named(archive.load(chosen, limit), path)
     keys = dict(table.keys)
-    for name in archive.names:
-        if name == chosen or not archive.is_readable(name):
+    for name, header in archive.headers().items():
+        if name == chosen:
             continue
-        header = archive.header(name)
         if header.shape == (len(table.values),) and header.dtype.kind in "USiu":
             column = archive.load(name, limit)
             column = text_of(column, str(path)) if column.dtype.kind in "US" else column
@@ -160,7 +160,7 @@ def _choose_key(members: Sequence[str], key: str | None, path: Path) -> str:
         raise DataError(f"{path} holds no array. Save it with numpy.savez.")
     if key is not None:
         if key not in members:
-            raise DataError(f"{path} has no array {key!r}; it has {', '.join(members)}.")
+            raise DataError(f"{path} has no array {key!r}; it has {listed(members)}.")
         return key
     if len(members) == 1:
         return members[0]
@@ -168,7 +168,7 @@ def _choose_key(members: Sequence[str], key: str | None, path: Path) -> str:
     if len(usual) == 1:
         return usual[0]
     raise DataError(
-        f"{path} has several arrays: {', '.join(members)}. Say which one, e.g. key={members[0]!r}."
+        f"{path} has several arrays: {listed(members)}. Say which one, e.g. key={members[0]!r}."
     )
 
 
@@ -186,29 +186,18 @@ def _read_csv(path: Path, key: str | None, limit: int) -> NamedTable:
 
 
 def _read_parquet(path: Path, key: str | None, limit: int) -> NamedTable:
-    try:
-        import pyarrow
-        import pyarrow.parquet as parquet
-    except ImportError as error:
-        raise ConfigError(
-            "reading parquet needs pyarrow: pip install 'unweave[table]', or save as npy or csv."
-        ) from error
-    try:
-        file = parquet.ParquetFile(path)
-        meta = file.metadata
-        unpacked = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
-        if max(unpacked, meta.num_rows * meta.num_columns) > limit:
-            raise DataError(
-                f"{path} says it holds {meta.num_rows} rows, {unpacked / 2**30:.1f} GiB; "
-                f"at most {limit / 2**30:.1f} GiB are read."
-            )
-        table = file.read()
-    except (pyarrow.ArrowException, OSError) as error:
-        raise DataError(f"{path} is no readable parquet file ({error}).") from error
-    columns = []
-    for column in table.columns:
-        columns.append(column.to_numpy())
-    return _join(columns, table.column_names)
+    columns = read_parquet(path, limit)
+    if not columns or not len(next(iter(columns.values()))):
+        raise DataError(f"{path} has no rows of data.")
+    for name, column in columns.items():
+        if column.dtype == object:
+            longest = max((len(word) for word in column if isinstance(word, str)), default=0)
+            if longest > LONGEST_WORD:
+                raise DataError(
+                    f"{path}: column {shown(name)} has a word of {longest:,} characters; at most "
+                    f"{LONGEST_WORD:,} are read."
+                )
+    return _join(list(columns.values()), list(columns), limit)
 
 
 def _named(array: NDArray[Any], path: Path) -> NamedTable:
@@ -222,7 +211,7 @@ def _named(array: NDArray[Any], path: Path) -> NamedTable:
     return NamedTable(array, tuple(names), {})
 
 
-def _join(columns: list[NDArray[Any]], names: list[str]) -> NamedTable:
+def _join(columns: list[NDArray[Any]], names: list[str], limit: int = LIMIT) -> NamedTable:
     numbers, classes = [], {}
     keys = {
         name: tuple(str(word).strip() for word in column)
@@ -238,10 +227,11 @@ def _join(columns: list[NDArray[Any]], names: list[str]) -> NamedTable:
             numbers.append(column)
             continue
         absent = is_missing(column)
-        words = column[~absent].astype(str)
-        try:
-            values: NDArray[Any] = words.astype(np.float64)
-        except ValueError:
+        words = _as_words(column[~absent], name, limit)
+        values: NDArray[Any]
+        if (read := as_numbers(words)) is not None:
+            values = read
+        else:
             known, values = np.unique(words, return_inverse=True)
             classes[name] = tuple(str(word) for word in known)
         if absent.any():
@@ -255,7 +245,19 @@ def _join(columns: list[NDArray[Any]], names: list[str]) -> NamedTable:
     return NamedTable(np.stack(numbers, axis=1), kept, classes, keys=keys)
 
 
-def _is_small(numbers: NDArray[np.float64]) -> bool:
+def _as_words(column: NDArray[Any], name: str, limit: int) -> NDArray[np.str_]:
+    """Return entries as words; an array gives each as much room as the longest has."""
+    if column.dtype == object:
+        longest = max((len(str(word)) for word in column), default=0)
+        if 4 * longest * len(column) > limit:
+            raise DataError(
+                f"the words of column {shown(name)} would take "
+                f"{4 * longest * len(column) / 2**30:.1f} GiB; number them instead."
+            )
+    return column.astype(str)
+
+
+def _is_small(numbers: NDArray[Any]) -> bool:
     return bool(np.abs(numbers).max(initial=0.0) < 2**53)
 
 

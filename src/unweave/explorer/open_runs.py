@@ -121,7 +121,7 @@ class Library:
                 self._open.move_to_end(name)
                 return known[1]
         with self._loading:
-            opened = OpenRun(runs.load(folder.path))
+            opened = OpenRun(runs.load(folder.path, within=self.root))
         with self._lock:
             self._open[name] = (signature, opened)
             self._open.move_to_end(name)
@@ -148,7 +148,8 @@ def _run_folders(folder: Path, depth: int = DEEPEST) -> Iterator[Path]:
         if entry.name.startswith(".") or not entry.is_dir(follow_symlinks=False):
             continue
         path = Path(entry.path)
-        if RunFolder(path).exists():
+        # Not `exists`: a folder we may not look into is no run for us either.
+        if os.path.isfile(RunFolder(path).config_file):
             yield path
         elif depth > 1:
             yield from _run_folders(path, depth - 1)

@@ -14,8 +14,10 @@ from unweave.explorer.open_runs import Library, OpenRun, weights_signature
 from unweave.files.json_files import read_json
 from unweave.methods import summary_of
 from unweave.metrics import protocol_words
+from unweave.runs import foreign_data
 from unweave.runs.config import Train, named, to_json
 from unweave.runs.folder import RunFolder
+from unweave.runs.foreign_data import ForeignData
 from unweave.runs.run import Run
 from unweave.settings.plain import differing, flat
 
@@ -77,7 +79,7 @@ def run_line(library: Library, name: str) -> dict[str, Any]:
     try:
         folder = library.folder(name)
         return library.remembered(name, folder, lambda: _run_line(name, folder))
-    except UnweaveError as error:
+    except (UnweaveError, OSError) as error:
         return {"name": name, "state": "unreadable", "scores": {}, "problem": str(error)}
 
 
@@ -159,8 +161,6 @@ def _last_step(folder: RunFolder) -> int:
 
 def short_scores(scores: dict[str, Any]) -> dict[str, Any]:
     """Return value, direction and protocol of each score that could be computed."""
-    if not isinstance(scores, dict):
-        raise DataError(f"scores.json: expected a table of metrics, found {scores!r:.60}")
     return {
         metric: {
             "value": entry["value"],
@@ -168,7 +168,7 @@ def short_scores(scores: dict[str, Any]) -> dict[str, Any]:
             "protocol": protocol_words(entry),
         }
         for metric, entry in scores.items()
-        if isinstance(entry, dict) and isinstance(entry.get("value"), int | float)
+        if entry["value"] is not None
     }
 
 
@@ -208,7 +208,7 @@ def latents(opened: OpenRun) -> dict[str, Any]:
     run = opened.run
     names = views.latent_names(run)
     units, tables = run.code.units, []
-    found: dict[str, Any] = {"step": run.step, "names": names.names, "problem": None}
+    found: dict[str, Any] = {"step": run.step, "names": names.names, "problem": None, "asks": []}
     try:
         if run.code.source == "nowhere":  # no row of the data has a code to start from
             found |= _uncounted(run, names.labels) | {"factors": [], "rows": 0}
@@ -220,6 +220,8 @@ def latents(opened: OpenRun) -> dict[str, Any]:
     except UnweaveError as error:  # the data is not here any more; the prior still is
         found |= _uncounted(run, names.labels)
         found |= {"factors": [], "rows": 0, "problem": str(error)}
+        if isinstance(error, ForeignData):
+            found["asks"] = list(error.places)
     low, high = _slider_ends(run, tables)
     shown = [
         {
@@ -359,6 +361,16 @@ def name_latent(opened: OpenRun, latent: Any, name: Any) -> dict[str, Any]:
     with opened.lock:
         opened.run.name_latent(latent, name)
     return views.latent_names(opened.run).to_json()
+
+
+def allow_data(opened: OpenRun, places: Any) -> dict[str, Any]:
+    """Open the data of a run that was asked for, by its places as the page showed them."""
+    if not isinstance(places, list) or not all(isinstance(place, str) for place in places):
+        raise ConfigError("expected the places of the data")
+    run = opened.run
+    assert run.folder is not None
+    foreign_data.allow(run.config, run.folder.within, places)
+    return {"places": places}
 
 
 def comparison(library: Library, names: list[str]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ It listens on loopback only. Pages are one HTML file that reads the twin of its 
 address; all figures come from `contents`.
 """
 
+import asyncio
 import json
 import math
 import socket
@@ -18,6 +19,7 @@ from typing import Any
 import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
+from starlette.convertors import Convertor, register_url_convertor
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -26,12 +28,28 @@ from starlette.routing import Route
 
 from unweave import views
 from unweave.errors import ConfigError, UnweaveError
-from unweave.explorer import page_data, page_files
+from unweave.explorer import page_data, page_files, patience
 from unweave.explorer.open_runs import Library, NoSuchRun, OpenRun
+from unweave.explorer.patience import PatientProtocol
 from unweave.explorer.security import Guard, new_token
 
 LARGEST_UPLOAD = 10_000_000  # bytes
 LARGEST_QUERY = 100_000  # characters, far more than any code needs
+
+
+class AnyPath(Convertor[str]):
+    """The rest of an address, whatever characters it has; starlette's own stops at a new line."""
+
+    regex = r"[\s\S]*"
+
+    def convert(self, value: str) -> str:
+        return value
+
+    def to_string(self, value: str) -> str:
+        return value
+
+
+register_url_convertor("any_path", AnyPath())
 
 
 def make_app(library: Library, *, port: int, token: str) -> Starlette:
@@ -58,11 +76,16 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
         opened = await run_in_threadpool(library.open, request.path_params["name"])
         return as_json(page_data.name_latent(opened, wanted.get("latent"), wanted.get("name")))
 
+    async def allow_data(request: Request) -> Response:
+        wanted = read_json_body(await bounded_body(request, 100_000))
+        opened = await run_in_threadpool(library.open, request.path_params["name"])
+        return as_json(page_data.allow_data(opened, wanted.get("places")))
+
     def decoder(request: Request) -> Response:
         opened = library.open(request.path_params["name"])
         return Response(opened.decoder, media_type="application/octet-stream")
 
-    run = "/runs/{name:path}"
+    run = "/runs/{name:any_path}"
     routes = [
         Route("/", page),
         Route("/compare", page),
@@ -101,6 +124,7 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
         Route(f"{run}/decoder.onnx", decoder),
         Route(f"{run}/encode", encode, methods=["POST"]),
         Route(f"{run}/name", name_latent, methods=["POST"]),
+        Route(f"{run}/data", allow_data, methods=["POST"]),
         Route(f"{run}.json", of_folder(page_data.run_facts)),
         Route(run, page),
     ]
@@ -136,7 +160,8 @@ def twin(answer: Callable[[Request], Any]) -> Callable[[Request], Response]:
 
 def as_json(content: Any, status: int = 200) -> Response:
     text = json.dumps(views.plain(content), ensure_ascii=False, allow_nan=False)
-    return Response(text, status, media_type="application/json")
+    # Names of folders need not be text: what no encoding knows is written as JSON escapes it.
+    return Response(text.encode("utf-8", "backslashreplace"), status, media_type="application/json")
 
 
 def say_error(request: Request, error: Exception) -> Response:
@@ -159,11 +184,15 @@ async def bounded_body(request: Request, most: int) -> bytes:
     if announced.isdigit() and int(announced) > most:
         raise refusal
     parts, size = [], 0
-    async for part in request.stream():
-        size += len(part)
-        if size > most:
-            raise refusal
-        parts.append(part)
+    try:
+        async with asyncio.timeout(patience.BODY_SECONDS):
+            async for part in request.stream():
+                size += len(part)
+                if size > most:
+                    raise refusal
+                parts.append(part)
+    except TimeoutError:
+        raise HTTPException(408, "what was announced did not come") from None
     return b"".join(parts)
 
 
@@ -211,7 +240,7 @@ def in_background(folder: str | Path, token: str | None = None) -> Iterator[tupl
     listener = listen(0)
     port, token = listener.getsockname()[1], token or new_token()
     app = make_app(Library(folder), port=port, token=token)
-    server = uvicorn.Server(uvicorn.Config(app, log_level="error"))
+    server = uvicorn.Server(uvicorn.Config(app, log_level="error", http=PatientProtocol))
     thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
     thread.start()
     try:
@@ -238,7 +267,13 @@ def serve(folder: str | Path, *, port: int = 0, browser: bool = True) -> None:
     print(f"{found} in {library.root}\nopen {address}\nstop with Ctrl-C", flush=True)
     if browser:
         webbrowser.open(address)
-    config = uvicorn.Config(app, log_level="warning", access_log=False, server_header=False)
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        http=PatientProtocol,
+    )
     with listener, suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listener])
 

@@ -7,7 +7,7 @@ import warnings
 from pathlib import Path
 
 from unweave import runs, views
-from unweave.errors import ConfigError
+from unweave.errors import ConfigError, Notice
 from unweave.explorer import page_data, page_files
 from unweave.explorer.onnx_files import encoder_to_onnx
 from unweave.explorer.open_runs import Library, OpenRun
@@ -30,6 +30,8 @@ def export_page(folder: str | Path, path: str | Path) -> Path:
         "latents": page_data.latents(opened),
         "starts": page_data.starts(opened),
     }
+    if problem := content["latents"]["problem"]:
+        warnings.warn(f"the page shows no images of the data: {problem}", Notice, stacklevel=2)
     text = json.dumps(views.plain(content), ensure_ascii=False, allow_nan=False)
     inside = {
         "content": text.replace("<", "\\u003c"),  # no text of a run can end the element
@@ -53,7 +55,7 @@ def _encoder(run: Run) -> bytes | None:
     try:
         return encoder_to_onnx(run)
     except ConfigError as error:
-        warnings.warn(f"the page will not take uploads: {error}", stacklevel=3)
+        warnings.warn(f"the page will not take uploads: {error}", Notice, stacklevel=3)
         return None
 
 

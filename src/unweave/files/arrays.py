@@ -11,7 +11,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -19,7 +19,7 @@ from typing import IO
 
 import numpy as np
 
-from unweave.errors import DataError, reason
+from unweave.errors import DataError, listed, reason
 from unweave.files.cache import cache_folder, cache_key, cached_array
 
 MAGIC = b"\x93NUMPY"
@@ -28,6 +28,7 @@ LARGEST_AXES = 8
 # The original dSprites shrinks 120-fold; deflate itself cannot exceed about 1030.
 LARGEST_RATIO = 400
 ALWAYS_FINE = 64_000_000  # bytes that unpack without a look at the ratio
+MOST_MEMBERS = 2_000  # arrays of an .npz
 BLOCK = 16_000_000  # bytes read at a time
 DAMAGE = (zipfile.BadZipFile, zlib.error, struct.error, OSError, EOFError, RuntimeError, ValueError)
 
@@ -143,6 +144,11 @@ class ArrayArchive:
     def __init__(self, path: Path):
         self.path = path
         with self._errors(), zipfile.ZipFile(path) as archive:
+            if (count := len(archive.infolist())) > MOST_MEMBERS:
+                raise DataError(
+                    f"{path} holds {count:,} arrays; at most {MOST_MEMBERS:,} are read. Save them "
+                    f"as a few arrays, a row for each"
+                )
             self._members = {
                 info.filename.removesuffix(".npy"): info
                 for info in archive.infolist()
@@ -155,20 +161,33 @@ class ArrayArchive:
         with self.opened(name) as (header, _):
             return header
 
-    def is_readable(self, name: str) -> bool:
-        """Whether an array holds plain values, rather than pickled objects."""
-        try:
-            self.header(name)
-        except DataError:
-            return False
-        return True
+    def headers(self) -> dict[str, Header]:
+        """Read what every array is that holds plain values, rather than pickled objects."""
+        found = {}
+        with self._errors(), zipfile.ZipFile(self.path) as archive:
+            for name in self.names:
+                # What is pickled or damaged is no array to choose from.
+                with suppress(DataError), self._member(archive, name, None) as (header, _):
+                    found[name] = header
+        return found
 
     @contextmanager
     def opened(self, name: str, limit: int | None = None) -> Iterator[tuple[Header, IO[bytes]]]:
         """Open an array as its header and the stream of its values, of at most `limit` bytes."""
+        with (
+            self._errors(),
+            zipfile.ZipFile(self.path) as archive,
+            self._member(archive, name, limit) as found,
+        ):
+            yield found
+
+    @contextmanager
+    def _member(
+        self, archive: zipfile.ZipFile, name: str, limit: int | None
+    ) -> Iterator[tuple[Header, IO[bytes]]]:
         if name not in self._members:
             raise DataError(
-                f"{self.path} has no array {name!r}; it holds {', '.join(self.names) or 'none'}"
+                f"{self.path} has no array {name!r}; it holds {listed(self.names) or 'none'}"
             )
         info = self._members[name]
         where = f"{name!r} in {self.path}"
@@ -179,7 +198,7 @@ class ArrayArchive:
             stored and info.file_size != info.compress_size
         ):
             raise DataError(f"{where} is damaged: it claims more bytes than the file has")
-        with self._errors(), zipfile.ZipFile(self.path) as archive, archive.open(info) as file:
+        with self._errors(), archive.open(info) as file:
             header = read_header(file, where)
             _refuse_larger(header, limit, where)
             if header.start + header.nbytes != info.file_size:

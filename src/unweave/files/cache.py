@@ -9,6 +9,7 @@ import errno
 import hashlib
 import json
 import os
+import secrets
 import shutil
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -18,6 +19,7 @@ import numpy as np
 
 from unweave.errors import DataError
 from unweave.files.locks import held
+from unweave.files.writing import flush_folder
 
 
 def cache_folder() -> Path:
@@ -130,13 +132,16 @@ def _made_once(
             for leftover in path.parent.glob(f"{path.name}.*.unfinished"):
                 if _owner_is_gone(leftover):
                     _remove(leftover)
-            unfinished = path.with_name(f"{path.name}.{os.getpid()}.unfinished")
+            # Two machines on one disk may have processes of the same number.
+            number, token = os.getpid(), secrets.token_hex(4)
+            unfinished = path.with_name(f"{path.name}.{token}.{number}.unfinished")
             try:
                 make(unfinished)
                 _sync(unfinished)
                 if path.is_dir():
                     shutil.rmtree(path)  # damaged; a folder cannot be renamed over another
                 os.replace(unfinished, path)
+                flush_folder(path.parent)
             finally:
                 _remove(unfinished)
     except OSError as error:
@@ -154,6 +159,8 @@ def _sync(path: Path) -> None:
     for file in path.iterdir() if path.is_dir() else (path,):
         with open(file, "rb") as opened:
             os.fsync(opened.fileno())
+    if path.is_dir():
+        flush_folder(path)
 
 
 def _owner_is_gone(unfinished: Path) -> bool:

@@ -11,9 +11,8 @@ finds its factor while the others are settled, instead of all at once and mixed.
 w_j = 1 + s max(j-1, 0): later latents are dearer, so that a factor is not shared by two.
 The total correlation is that of codes with noise ε ~ N(0, I) of width h: of narrow
 posteriors the estimate from a batch is off by nats, more or less by their width alone,
-which training would exploit; the noise takes that away. Only latents that are on count
-in it. A flat prior keeps the axes of the code from turning while the pressure is high;
-benchmarks/recipe.py measures each part.
+which training would exploit; the noise takes that away. A flat prior keeps the axes of
+the code from turning while the pressure is high; benchmarks/recipe.py measures each part.
 """
 
 from dataclasses import dataclass, replace
@@ -35,7 +34,6 @@ from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Scalar
 
 FALLING = 0.5  # share of a run in which the weights fall
-ON = 0.05  # nats above the least KL; a latent with less is left out of the total correlation
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,7 +85,7 @@ class CooledTCVAE(GaussianVAE):
         q = self.posterior(nets, batch.images)
         reconstruction = self.reconstruction(nets, q.sample(), batch.images)
         kl_each = self.kl_to_prior(q).mean(0)
-        correlation = self._correlation(nets, q, kl_each, batch.population, step)
+        correlation = self._correlation(nets, q, batch.population, step)
         kl_weight = self.kl_weight.at(step)
         tc_weight = max(self.tc_weight.at(step), kl_weight)
         staggered = (self._weights(kl_each, step) * kl_each).sum()
@@ -105,15 +103,12 @@ class CooledTCVAE(GaussianVAE):
         return 1 + self.stagger.at(step) * later
 
     def _correlation(
-        self, nets: Networks, q: DiagonalGaussian, kl_each: Tensor, population: int, step: int
+        self, nets: Networks, q: DiagonalGaussian, population: int, step: int
     ) -> Scalar:
-        """Return the total correlation of the latents that are on, with noise on them."""
+        """Return the total correlation of the code with noise on it."""
         known = nets.bank.exchange(q, step) if self.bank else None
-        on = (kl_each.detach() > self.code_prior.least_kl + ON).nonzero()[:, 0]
-        if len(on) < 2:
-            return kl_each.new_zeros(())
-        noisy = smoothed(_latents(q, on), self.smoothing)
-        others = None if known is None else smoothed(_latents(known, on), self.smoothing)
+        noisy = smoothed(q, self.smoothing)
+        others = None if known is None else smoothed(known, self.smoothing)
         return total_correlation(noisy.sample(), noisy, population, others)
 
 
@@ -138,7 +133,3 @@ class PosteriorBank(nn.Module):
             self.mean[places] = q.mean.detach()
             self.logvar[places] = q.logvar.detach()
         return known if filled else None
-
-
-def _latents(q: DiagonalGaussian, chosen: Tensor) -> DiagonalGaussian:
-    return DiagonalGaussian(q.mean[:, chosen], q.logvar[:, chosen])

@@ -53,7 +53,7 @@ def read(
         known = replace(known, notes=(*known.notes, note))
     need_codes(table, least_codes, metric)
     if len(known.names) < least_factors:
-        left_out = f" ({', '.join(known.left_out)} have one value)" if known.left_out else ""
+        left_out = f" ({', '.join(known.left_out)} left out)" if known.left_out else ""
         raise DataError(
             f"{metric} compares factors and needs at least {least_factors} that vary; "
             f"found {len(known.names)}{left_out}."

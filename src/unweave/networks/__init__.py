@@ -11,6 +11,7 @@ from unweave.networks._ladder import BottomUp, TopDown
 from unweave.networks._layers import plain_layers
 from unweave.networks._networks import Architecture, GaussianEncoder, ImageShape, Networks
 from unweave.networks._normalized import LEAK, batch_normalized, spectrally_normalized
+from unweave.networks._room import within_memory
 from unweave.networks._statistics import still_statistics
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "squared_distance",
     "still_statistics",
     "table",
+    "within_memory",
 ]
 
 LARGE, PATCH = 96, 4

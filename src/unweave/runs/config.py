@@ -8,10 +8,13 @@ from typing import Any
 from unweave import catalog
 from unweave.data import DataOptions, set_name
 from unweave.devices import DeviceName, Precision
-from unweave.errors import ConfigError
+from unweave.errors import ConfigError, shown
 from unweave.methods import Method, method_named
 from unweave.networks import Architecture, architecture_named
 from unweave.settings.plain import changed_from_default, convert_fields, from_plain, to_plain
+
+MOST_STEPS, LARGEST_BATCH = 10**12, 10**8
+"""More were not meant."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +42,11 @@ class Training:
         for name in ("steps", "batch_size"):
             if getattr(self, name) < 1:
                 raise ConfigError(f"{name} must be 1 or more, found {getattr(self, name)}")
-        if self.seed < 0:
-            raise ConfigError(f"seed must be 0 or more, found {self.seed}")
+        if not 0 <= self.seed < 2**63:
+            raise ConfigError(f"seed must be 0 or more and below 2⁶³, found {shown(self.seed)}")
+        for name, most in (("steps", MOST_STEPS), ("batch_size", LARGEST_BATCH)):
+            if (found := getattr(self, name)) > most:
+                raise ConfigError(f"{name} must be at most {most:,}, found {shown(found)}")
         if not 0 <= self.validation < 1:
             raise ConfigError(f"validation must lie in [0, 1), found {self.validation}")
         if self.silence < 0:

@@ -19,6 +19,7 @@ import json
 import os
 import platform
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -28,33 +29,38 @@ from typing import Any
 from torch import Tensor
 
 from unweave.data import DataSummary, FactorImages
-from unweave.errors import ConfigError, DataError
+from unweave.errors import ConfigError, DataError, shown
 from unweave.files import tensor_files
-from unweave.files.json_files import read_json
-from unweave.files.writing import write_atomically
+from unweave.files.json_files import read_json, read_json_lines
+from unweave.files.locks import sole_owner
+from unweave.files.writing import flush_folder, is_unfinished, sweep, write_atomically
 from unweave.metrics import is_preliminary
 from unweave.networks import Networks
 from unweave.runs import config as settings_of_run
-from unweave.runs import plugins
+from unweave.runs import foreign_data, plugins, stored
 from unweave.runs.config import Train
 
 FORMAT = 1
 NETWORKS, AVERAGES = "networks.", "averages/"
 """How names of weights begin in checkpoints, and those of their running averages anywhere."""
+LOCK = ".lock"
 LONGEST_NAME = 60  # characters that still fit beside a picture
 
 
 class RunFolder:
     """Every read and write of a run's files."""
 
-    def __init__(self, path: str | Path):
+    def __init__(self, path: str | Path, within: str | Path | None = None):
+        """Name the folder; `within` is what the user opened, if it is a folder around it."""
         self.path = Path(path)
+        self.within = self.path if within is None else Path(within)
         self.config_file = self.path / "config.json"
         self.machine_file = self.path / "machine.json"
         self.status_file = self.path / "status.json"
         self.record_file = self.path / "record.jsonl"
         self.checkpoint_file = self.path / "checkpoint.safetensors"
         self.previous_checkpoint_file = self.path / "checkpoint.previous.safetensors"
+        self.next_checkpoint_file = self.path / "checkpoint.next.safetensors"
         self.networks_file = self.path / "networks.safetensors"
         self.silenced_file = self.path / "silenced.json"
         self.unsilenced_file = self.path / "networks.unsilenced.safetensors"
@@ -65,19 +71,51 @@ class RunFolder:
     def exists(self) -> bool:
         return self.config_file.is_file()
 
-    def create(self, config: Train, summary: DataSummary) -> None:
-        """Make the folder and write the settings, unless another run is there."""
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Hold the folder, so that nobody else trains in it, and clear what was left unfinished.
+
+        Refuses if another process holds it.
+        """
+        busy = f"{self.path} is being trained by another process"
+        with sole_owner(self.path / LOCK, busy):
+            for place in (self.path, *self.path.glob(f"{plugins.FOLDER}/*")):
+                sweep(place)
+            self.next_checkpoint_file.unlink(missing_ok=True)
+            yield
+
+    def reserve(self) -> None:
+        """Make the folder, unless another run or anything else is there.
+
+        A start that was killed before it wrote its settings leaves nothing that counts.
+        """
         if self.exists():
             raise ConfigError(
                 f"{self.path} already holds a run ({self.status()['state']}). Continue it with "
                 f"`unweave resume {self.path}`, or name another folder with --out."
             )
-        if self.path.exists() and (not self.path.is_dir() or any(self.path.iterdir())):
+        if self.path.exists() and not self._is_blank():
             raise ConfigError(f"{self.path} exists and is not empty; name another with --out")
         try:
             self.figures.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DataError(f"cannot make {self.path}: {error.strerror or error}") from error
+
+    def _is_blank(self) -> bool:
+        """Whether nothing is here but what a start leaves that is killed before its settings."""
+        if not self.path.is_dir():
+            return False
+        return all(
+            is_unfinished(entry)
+            or entry.name == LOCK
+            or (entry == self.figures and entry.is_dir() and not any(entry.iterdir()))
+            or (entry.name == plugins.FOLDER and (self.path / LOCK).is_file())
+            for entry in self.path.iterdir()
+        )
+
+    def create(self, config: Train, summary: DataSummary) -> None:
+        """Write the settings of a new run; the folder is locked."""
+        self.reserve()
         self.write_config(config, summary)
 
     def write_config(self, config: Train, summary: DataSummary) -> None:
@@ -96,26 +134,35 @@ class RunFolder:
             plugins.keep_files(used, self.path)
         write_atomically(self.config_file, json.dumps(content, indent=2) + "\n")
 
+    def require(self) -> None:
+        """Refuse a folder that holds no run."""
+        if self.exists():
+            return
+        why = ""
+        if self._is_blank() and any(self.path.iterdir()):
+            why = "; its start was killed before it wrote one: begin it again with `unweave train`"
+        raise DataError(f"{self.path} is not a run folder: it has no config.json{why}")
+
     def read_config(self) -> tuple[Train, DataSummary]:
         """Return the settings and the sizes of the data."""
-        if not self.exists():
-            raise DataError(f"{self.path} is not a run folder: it has no config.json")
+        self.require()
         content = read_json(self.config_file)
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             found = content.get("format") if isinstance(content, dict) else content
-            raise DataError(f"{self.config_file}: expected format {FORMAT}, found {found!r}")
-        shape = content.get("image_shape")
-        if not (isinstance(shape, list) and len(shape) == 3 and all(type(n) is int for n in shape)):
-            raise DataError(f"{self.config_file}: expected image_shape of 3 numbers, found {shape}")
+            raise DataError(f"{self.config_file}: expected format {FORMAT}, found {shown(found)}")
+        summary = stored.check_summary(content, self.config_file)
         plugins.check(plugins.from_json(content.get("plugins", []), self.config_file), self.path)
-        config = settings_of_run.from_json(content.get("settings"))
-        rows, sizes = content.get("rows", 0), content.get("column_sizes", {})
-        if type(rows) is not int or not isinstance(sizes, dict):
-            raise DataError(f"{self.config_file}: rows and column_sizes are damaged")
-        return config, DataSummary((shape[0], shape[1], shape[2]), rows, sizes)
+        try:
+            return settings_of_run.from_json(content.get("settings")), summary
+        except ConfigError as error:
+            raise DataError(f"{self.config_file}: {error}") from error
 
     def open_data(self, config: Train) -> FactorImages:
-        """Open the data set of the run; if it is a plugin's that is missing, say how to get it."""
+        """Open the data set of the run, if that is for it to name: see `foreign_data`.
+
+        If it is a plugin's that is missing, say how to get it.
+        """
+        foreign_data.check(config, self.path, self.within)
         return plugins.open_data(config, self.used_plugins(), self.path)
 
     def used_plugins(self) -> list[plugins.Used]:
@@ -129,7 +176,7 @@ class RunFolder:
             return {}
         content = read_json(self.machine_file)
         if not isinstance(content, dict):
-            raise DataError(f"{self.machine_file}: expected facts by name, found {content!r}")
+            raise DataError(f"{self.machine_file}: expected facts by name, found {shown(content)}")
         return content
 
     def write_machine(self, facts: Mapping[str, Any]) -> None:
@@ -139,10 +186,7 @@ class RunFolder:
         """Return the state and what belongs to it."""
         if not self.status_file.is_file():
             return {"state": "new"}
-        content = read_json(self.status_file)
-        if not isinstance(content, dict) or "state" not in content:
-            raise DataError(f"{self.status_file}: expected a state, found {content!r}")
-        return content
+        return stored.check_status(read_json(self.status_file), self.status_file)
 
     def set_status(self, state: str, **facts: Any) -> None:
         content = {"state": state, "pid": os.getpid(), **facts}
@@ -150,16 +194,14 @@ class RunFolder:
 
     def record(self) -> Iterator[dict[str, Any]]:
         """Yield the lines of the record; a last line cut short by a crash is left out."""
-        if not self.record_file.is_file():
-            return
-        with open(self.record_file, encoding="utf-8") as file:
-            for line in file:
-                if line.endswith("\n"):
-                    yield json.loads(line)
+        for number, _, entry in read_json_lines(self.record_file):
+            yield stored.check_line(entry, number, self.record_file)
 
     def scores(self) -> dict[str, Any]:
         """Return the scores by metric, empty if there are none yet."""
-        return read_json(self.scores_file) if self.scores_file.is_file() else {}
+        if not self.scores_file.is_file():
+            return {}
+        return stored.check_scores(read_json(self.scores_file), self.scores_file)
 
     def add_scores(
         self, scores: Mapping[str, Any], *, step: int, preliminary: bool = False
@@ -195,14 +237,20 @@ class RunFolder:
             return {}
         content = read_json(self.latent_names_file)
         if not isinstance(content, dict):
-            raise DataError(f"{self.latent_names_file}: expected names by index, found {content!r}")
+            raise DataError(
+                f"{self.latent_names_file}: expected names by index, found {shown(content)}"
+            )
         names = {}
         for index, name in content.items():
-            if not (index.isascii() and index.isdigit()):
+            if not (index.isascii() and index.isdigit() and len(index) < 16):
                 raise DataError(
-                    f"{self.latent_names_file}: expected the index of a latent, found {index!r}"
+                    f"{self.latent_names_file}: expected the index of a latent, "
+                    f"found {shown(index)}"
                 )
-            names[int(index)] = checked_latent_name(name)
+            try:
+                names[int(index)] = checked_latent_name(name)
+            except ConfigError as error:
+                raise DataError(f"{self.latent_names_file}: {error}") from error
         return names
 
     def write_latent_names(self, names: Mapping[int, str]) -> None:
@@ -225,7 +273,9 @@ class RunFolder:
 
     def silenced(self) -> dict[str, Any] | None:
         """Return which latents were silenced and why, or None if nobody asked for it."""
-        return read_json(self.silenced_file) if self.silenced_file.is_file() else None
+        if not self.silenced_file.is_file():
+            return None
+        return stored.check_silenced(read_json(self.silenced_file), self.silenced_file)
 
     def keep_silenced(self, nets: Networks, step: int, facts: dict[str, Any]) -> None:
         """Write networks with silenced latents; those before are kept beside them."""
@@ -238,6 +288,7 @@ class RunFolder:
     def undo_silenced(self) -> None:
         """Put the networks back that were there before latents were silenced."""
         os.replace(self.unsilenced_file, self.networks_file)
+        flush_folder(self.path)
         self.silenced_file.unlink()
 
     def trained_tensors(self) -> tuple[dict[str, Tensor], int]:
@@ -246,7 +297,7 @@ class RunFolder:
         Where there is a running average of a weight, it is returned instead.
         """
         if self.networks_file.is_file():
-            tensors, facts = tensor_files.read(self.networks_file)
+            tensors, facts = _with_step(self.networks_file)
             weights = {k: v for k, v in tensors.items() if not k.startswith(AVERAGES)}
         else:
             tensors, facts = self.read_checkpoint()
@@ -263,7 +314,7 @@ class RunFolder:
             if not file.is_file():
                 continue
             try:
-                tensors, facts = tensor_files.read(file)
+                tensors, facts = _with_step(file)
             except DataError as error:
                 problems.append(str(error))
                 continue
@@ -272,6 +323,15 @@ class RunFolder:
             return tensors, facts
         reason = "; ".join(problems) if problems else "it has no checkpoint"
         raise DataError(f"{self.path} has no networks to load: {reason}")
+
+
+def _with_step(file: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Return the tensors and facts of a file that must say of which step they are."""
+    tensors, facts = tensor_files.read(file)
+    step = facts.get("step")
+    if type(step) is not int or step < 0:
+        raise DataError(f"{file} is damaged: expected a step of 0 or more, found {step!r:.80}")
+    return tensors, {"step": step}
 
 
 def part_of(tensors: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
@@ -294,7 +354,7 @@ def _is_full(entry: Mapping[str, Any], step: int) -> bool:
 def checked_latent_name(name: Any) -> str:
     """Return a name without spaces around it, or say why it cannot be one."""
     if not isinstance(name, str) or not name.strip() or not name.isprintable():
-        raise ConfigError(f"the name of a latent must be one line of text, found {name!r}")
+        raise ConfigError(f"the name of a latent must be one line of text, found {shown(name)}")
     if len(name.strip()) > LONGEST_NAME:
         raise ConfigError(
             f"the name of a latent may have {LONGEST_NAME} characters, found {len(name.strip())}"

@@ -14,7 +14,7 @@ from typing import Any
 from unweave import catalog
 from unweave.catalog import Origin, PluginWarning
 from unweave.catalog.plugins import KINDS
-from unweave.data import FactorImages, load_data, set_name
+from unweave.data import FactorImages, open_source, set_name
 from unweave.errors import ConfigError, DataError
 from unweave.files.writing import write_atomically
 from unweave.runs.config import Train
@@ -147,7 +147,7 @@ def check(used: Iterable[Used], folder: Path) -> None:
 def open_data(config: Train, used: Iterable[Used], folder: Path) -> FactorImages:
     """Open the data set of a run, or say how to get the plugin that it needs."""
     check_all_there([plugin for plugin in used if plugin.package == DATA], folder)
-    return load_data(config.data, config.data_options)
+    return open_source(config.data, config.data_options)
 
 
 def _changes(plugin: Used, now: Origin | None) -> Iterator[str]:

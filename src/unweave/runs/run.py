@@ -16,8 +16,9 @@ from unweave.catalog.plugins import Source
 from unweave.code_prior import CodePrior
 from unweave.data import DataSummary, FactorImages, load_data
 from unweave.errors import ConfigError, DataError
+from unweave.files import tensor_files
 from unweave.methods import Code
-from unweave.networks import Networks, architecture_for
+from unweave.networks import Networks, architecture_for, within_memory
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.runs.config import Train
 from unweave.runs.folder import RunFolder, checked_latent_name
@@ -207,24 +208,25 @@ def load(
     device: str = "cpu",
     data: FactorImages | None = None,
     plugins: Sequence[Source] = (),
+    within: str | Path | None = None,
 ) -> Run:
     """Load a run from its folder: the trained networks, or the last checkpoint of an unfinished.
 
     `data` is the run's data set if it is open already; by default it is opened when needed.
     `plugins` are files to run, or modules and classes, that the run was made with; those
-    that are installed need not be named.
+    that are installed need not be named. Data that the folder names is opened if it lies
+    in there, or in the folder `within` that was opened, or was opened by you before.
     """
     for plugin in plugins:
         catalog.add_plugin(plugin)
-    run_folder = RunFolder(folder)
+    run_folder = RunFolder(folder, within)
     config, summary = run_folder.read_config()
     architecture = config.architecture or architecture_for(summary.image_shape)
-    nets = config.method.networks(architecture, summary)
+    nets = within_memory(lambda: config.method.networks(architecture, summary))
     tensors, step = run_folder.trained_tensors()
-    try:
-        nets.load_state_dict(tensors)
-    except RuntimeError as error:
-        raise DataError(f"{folder}: the stored networks do not fit the settings: {error}") from None
+    if problem := tensor_files.misfit(tensors, nets.state_dict()):
+        raise DataError(f"{folder}: the stored networks do not fit the settings: {problem}")
+    nets.load_state_dict(tensors)
     # As in training: fast, and codes are the same to the last bit.
     devices.tune_allocator()
     devices.place(nets, devices.choose_device(device))

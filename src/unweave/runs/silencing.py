@@ -13,7 +13,8 @@ import numpy as np
 import torch
 from torch import nn
 
-from unweave.errors import ConfigError
+from unweave.errors import ConfigError, DataError
+from unweave.files import tensor_files
 from unweave.networks import GaussianEncoder
 from unweave.runs.model import in_parts
 from unweave.runs.run import Run
@@ -71,6 +72,8 @@ def undo(run: Run) -> None:
         raise ConfigError(f"{run.name} has no latents that were silenced")
     run.folder.undo_silenced()
     tensors, _ = run.folder.trained_tensors()
+    if problem := tensor_files.misfit(tensors, run.nets.state_dict()):
+        raise DataError(f"{run.name}: the networks of before do not fit: {problem}")
     run.nets.load_state_dict(tensors)
 
 

@@ -12,6 +12,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 import torch
+from torch import Tensor
 from torch.nn import Parameter
 
 from unweave.errors import ConfigError
@@ -77,6 +78,17 @@ class Descent(ABC):
             parameters += [{"params": decaying, "part": part}] if decaying else []
             parameters += [{"params": others, "part": part, "weight_decay": 0.0}] if others else []
         return self.of_torch(parameters, {p.device.type for g in parameters for p in g["params"]})
+
+    def kept_per_weight(self) -> dict[str, Tensor]:
+        """Return what the optimizer keeps for a weight of two numbers, after a step.
+
+        Torch is asked, since names differ with settings and versions.
+        """
+        weight = Parameter(torch.zeros(2))
+        optimizer = self.build([weight])
+        weight.grad = torch.zeros(2)
+        optimizer.step()
+        return {name: torch.as_tensor(v) for name, v in optimizer.state[weight].items()}
 
     def rate_at(self, step: int) -> float:
         """Return the learning rate at a step, counted from 0."""

@@ -14,7 +14,7 @@ from numbers import Real
 from typing import Any, Literal, TypeVar, Union
 
 from unweave import catalog
-from unweave.errors import ConfigError
+from unweave.errors import ConfigError, shown
 from unweave.settings.schedules import Schedule
 
 T = TypeVar("T")
@@ -215,9 +215,13 @@ def _convert_simple(kind: Any, value: Any, path: str) -> Any:
     if kind is float:
         if isinstance(value, bool) or not isinstance(value, Real):
             raise wrong
-        if not math.isfinite(value):
-            raise ConfigError(f"{path}: expected a finite number, found {value!r}")
-        return float(value)
+        try:
+            number = float(value)
+        except OverflowError:  # whole numbers of hundreds of digits
+            number = math.inf
+        if not math.isfinite(number):
+            raise ConfigError(f"{path}: expected a finite number, found {shown(value)}")
+        return number
     raise wrong
 
 

@@ -10,7 +10,7 @@ from torch.autograd.graph import increment_version
 from unweave.data import DataSummary
 from unweave.errors import UnweaveError
 from unweave.methods import Loss, Move, Player, Restart, Turn, turns_of
-from unweave.networks import Networks, architecture_for
+from unweave.networks import Networks, architecture_for, within_memory
 from unweave.runs.config import Train
 from unweave.training.averages import RunningAverages
 
@@ -139,6 +139,10 @@ class Game:
 def fresh_networks(config: Train, summary: DataSummary, seed: int) -> Networks:
     """Return networks of a run with the weights that a seed gives, on the CPU."""
     architecture = config.architecture or architecture_for(summary.image_shape)
-    with torch.random.fork_rng(devices=[]):
+
+    def make() -> Networks:
         torch.default_generator.manual_seed(seed)
         return config.method.networks(architecture, summary)
+
+    with torch.random.fork_rng(devices=[]):
+        return within_memory(make)

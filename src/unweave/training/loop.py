@@ -16,9 +16,8 @@ import numpy as np
 import torch
 
 from unweave import devices
-from unweave.data import FactorImages
+from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError, DataError, Stopped
-from unweave.files.locks import sole_owner
 from unweave.methods import Method, Move
 from unweave.networks import Networks, architecture_for
 from unweave.process import asked_to_stop
@@ -77,9 +76,10 @@ def start(
     check(config, data)
     devices.choose_device(machine.device)
     run_folder = RunFolder(folder)
-    with _told_how_to_go_on(run_folder):
+    run_folder.reserve()
+    with _told_how_to_go_on(run_folder), run_folder.locked():
         run_folder.create(config, data.summary)
-        return _train(config, data, run_folder, machine, watchers, resumed=False)
+        return _train(config, data, run_folder, machine, watchers, stored=None)
 
 
 def said_of(wished: Method, settled: Method, data: FactorImages) -> list[str]:
@@ -118,8 +118,17 @@ def resume(
 ) -> Run:
     """Continue a run from its newest checkpoint, to its own number of steps or to another."""
     run_folder = RunFolder(folder)
-    config, summary = run_folder.read_config()
-    data = data.arranged_by(config.data_options)
+    run_folder.require()
+    with _told_how_to_go_on(run_folder), run_folder.locked():
+        config, summary = run_folder.read_config()
+        data = data.arranged_by(config.data_options)
+        _check_same_data(folder, data, summary)
+        wanted = config if steps is None else replace(config, steps=steps)
+        return _train(wanted, data, run_folder, machine, watchers, stored=config)
+
+
+def _check_same_data(folder: str | Path, data: FactorImages, summary: DataSummary) -> None:
+    """Refuse other data than a run began with."""
     if data.image_shape != summary.image_shape:
         raise ConfigError(
             f"{folder} was trained on images of shape {summary.image_shape}, "
@@ -131,11 +140,6 @@ def resume(
             f"{dict(summary.column_sizes)}, found {len(data):,} with "
             f"{dict(data.summary.column_sizes)}; give the data it began with"
         )
-    if steps is not None and steps != config.steps:
-        config = replace(config, steps=steps)
-        run_folder.write_config(config, data.summary)
-    with _told_how_to_go_on(run_folder):
-        return _train(config, data, run_folder, machine, watchers, resumed=True)
 
 
 def make_networks(config: Train, data: FactorImages) -> Networks:
@@ -158,54 +162,54 @@ def _train(
     machine: Machine,
     watchers: Sequence[Watcher],
     *,
-    resumed: bool,
+    stored: Train | None,
 ) -> Run:
-    before = folder.machine() if resumed else {}
+    """Train in a folder that is locked; `stored` are its settings if it goes on."""
+    before = {} if stored is None else folder.machine()
     machine = bits.as_before(machine, before)
     device = devices.choose_device(machine.device)
     devices.tune_allocator()
     devices.use_threads(machine.threads)
     devices.use_determinism(device)
     now = devices.what_decides_bits(device, compiled=machine.compile)
-    busy = f"{folder.path} is being trained by another process"
-    with sole_owner(folder.path / ".lock", busy):
-        _warn(watchers, bits.changes(folder, before, now))
-        folder.write_machine(now)
-        nets = make_networks(config, data)
-        devices.place(nets, device)
-        game = Game(config, data.summary, nets)
-        if machine.compile:
-            devices.compile_networks(nets)
-        first_step = 0
-        if resumed and folder.has_checkpoint():
-            first_step, warning = checkpoint.restore(folder, game)
-            if first_step > config.steps:
-                raise ConfigError(
-                    f"{folder.path} is at step {first_step} already, beyond {config.steps}"
-                )
-            _warn(watchers, warning or "")
-        run = Run(
-            config, data.summary, game.averages.shown, step=first_step, folder=folder, data=data
-        )
-        try:
-            folder.set_status("running", step=first_step, steps=config.steps)
-            _Session(run, game, folder, device, machine, watchers).go()
-        except (Exception, KeyboardInterrupt) as error:
-            if not isinstance(error, Stopped):
-                state = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
-                message = str(error) or type(error).__name__
-                with suppress(DataError):  # on a full disk the first error is the one to see
-                    folder.set_status(state, step=run.step, steps=config.steps, message=message)
-            raise
-        finally:
-            for watcher in watchers:
-                watcher.stopped()
-        folder.save_networks(nets, config.steps, game.averages.tensors())
-        if config.silence:
-            message = str(silencing.silence(run, config.silence))
-            for watcher in watchers:
-                watcher.warned(message)
-        folder.set_status("done", step=config.steps, steps=config.steps)
+    _warn(watchers, bits.changes(folder, before, now))
+    nets = make_networks(config, data)
+    devices.place(nets, device)
+    game = Game(config, data.summary, nets)
+    if machine.compile:
+        devices.compile_networks(nets)
+    first_step = 0
+    if stored is not None and folder.has_checkpoint():
+        first_step, warning = checkpoint.restore(folder, game)
+        if first_step > config.steps:
+            raise ConfigError(
+                f"{folder.path} is at step {first_step} already, beyond {config.steps}"
+            )
+        _warn(watchers, warning or "")
+    # Only now that nothing stands against it: a call that is refused changes nothing.
+    if stored is not None and config != stored:
+        folder.write_config(config, data.summary)
+    folder.write_machine(now)
+    run = Run(config, data.summary, game.averages.shown, step=first_step, folder=folder, data=data)
+    try:
+        folder.set_status("running", step=first_step, steps=config.steps)
+        _Session(run, game, folder, device, machine, watchers).go()
+    except (Exception, KeyboardInterrupt) as error:
+        if not isinstance(error, Stopped):
+            state = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
+            message = str(error) or type(error).__name__
+            with suppress(DataError):  # on a full disk the first error is the one to see
+                folder.set_status(state, step=run.step, steps=config.steps, message=message)
+        raise
+    finally:
+        for watcher in watchers:
+            watcher.stopped()
+    folder.save_networks(nets, config.steps, game.averages.tensors())
+    if config.silence:
+        message = str(silencing.silence(run, config.silence))
+        for watcher in watchers:
+            watcher.warned(message)
+    folder.set_status("done", step=config.steps, steps=config.steps)
     return run
 
 

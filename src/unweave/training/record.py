@@ -9,7 +9,10 @@ import torch
 from torch import Tensor
 
 from unweave.errors import DataError, Diverged
+from unweave.files.json_files import read_json_lines
+from unweave.files.writing import write_atomically
 from unweave.methods import Turn
+from unweave.runs.stored import check_line
 
 
 class Record:
@@ -30,15 +33,12 @@ class Record:
     def _keep_lines_before(self, first_step: int, first_evaluation: int) -> None:
         """Drop what was recorded after the checkpoint that is continued from."""
         kept = []
-        if self.path.is_file():
-            for line in self.path.read_text(encoding="utf-8").splitlines(keepends=True):
-                if not line.endswith("\n"):
-                    continue
-                entry = json.loads(line)
-                is_evaluation = entry.get("kind") == "diagnostics"
-                if entry["step"] < (first_evaluation if is_evaluation else first_step):
-                    kept.append(line)
-        self.path.write_text("".join(kept), encoding="utf-8")
+        for number, line, content in read_json_lines(self.path):
+            entry = check_line(content, number, self.path)
+            is_evaluation = entry.get("kind") == "diagnostics"
+            if entry["step"] < (first_evaluation if is_evaluation else first_step):
+                kept.append(line)
+        write_atomically(self.path, "".join(kept))
 
     def add(self, step: int, turn: Turn) -> None:
         """Note the terms of a turn."""

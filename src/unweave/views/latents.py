@@ -1,7 +1,7 @@
 """How much each latent carries, and about what: KL, heat maps, scatters."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -118,14 +118,14 @@ def heat_map(model: Model, kind: Kind = "mi", codes: CodeSample | None = None) -
     metric = "mig" if kind == "mi" else "dci"
     stored = model.scores.get(metric)
     if codes is None and stored and stored.get("value") is not None:
-        protocol, details = protocol_words(stored), stored["details"]
+        protocol, details = protocol_words(stored), _stored_details(model, metric)
     else:
         codes = codes or sample_codes(model)
         known = factor_table(codes.factors, names=data.factor_names)
         score = mig(codes.codes, known) if kind == "mi" else dci(codes.codes, known)
         protocol, details = score.protocol, score.details
     if kind == "mi":
-        shares = np.array(details["mutual_information"]) / np.array(details["factor_entropy"])
+        shares = details["mutual_information"] / details["factor_entropy"]
     else:
         importance = np.array(details["importance"], dtype=np.float64)
         total = importance.sum(axis=0, keepdims=True)
@@ -138,6 +138,32 @@ def heat_map(model: Model, kind: Kind = "mi", codes: CodeSample | None = None) -
         model.latent_labels(),
         shares.T,
     )
+
+
+def _stored_details(model: Model, metric: str) -> dict[str, Any]:
+    """Return the arrays of a score that a run keeps, if they are of its latents."""
+    details = model.scores[metric].get("details") or {}
+    names = details.get("factor_names")
+    if isinstance(names, list) and all(isinstance(name, str) for name in names):
+        table = "mutual_information" if metric == "mig" else "importance"
+        wanted: dict[str, tuple[int, ...]] = {table: (model.latent_dim, len(names))}
+        if metric == "mig":
+            wanted["factor_entropy"] = (len(names),)
+        arrays = {key: _as_numbers(details.get(key)) for key in wanted}
+        if all(arrays[key].shape == shape for key, shape in wanted.items()):
+            return {"factor_names": names, **arrays}
+    raise DataError(
+        f"the stored {metric} of {model.name} has no table of its {model.latent_dim} latents; "
+        f"score the run again"
+    )
+
+
+def _as_numbers(values: Any) -> np.ndarray:
+    """Return a table of numbers, or an empty one if it is none."""
+    try:
+        return np.array(values, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return np.empty(0)
 
 
 def scatter(

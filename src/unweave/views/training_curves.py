@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from unweave.errors import DataError
 from unweave.views.view import View
 
 POINTS = 300  # a curve this fine is as wide as a screen needs
-LAYER_RATE = re.compile(r"rate_(\d+)_of_(.+)")
+LAYER_RATE = re.compile(r"rate_(\d{1,9})_of_(.+)")
 """What the rate of a layer is called in the record: its place from the top, and its size."""
 DIAGNOSTICS = "evaluation"
 """What stands for the player in curves that were measured at evaluations."""
@@ -86,6 +87,8 @@ def curves(record: Iterable[dict[str, Any]], points: int = POINTS) -> Curves:
 def kl_over_time(record: Iterable[dict[str, Any]]) -> KlOverTime:
     """Collect the KL of each latent at evaluations; empty where a method has no posterior."""
     lines = [line for line in record if "kl_per_dimension" in line]
+    if len({len(line["kl_per_dimension"]) for line in lines}) > 1:
+        raise DataError("evaluations in the record are of different numbers of latents")
     kl = np.array([line["kl_per_dimension"] for line in lines], dtype=np.float64)
     steps = np.array([line["step"] + 1 for line in lines], dtype=np.int64)
     return KlOverTime(steps, kl, lines[-1].get("least_kl", 0.0) if lines else 0.0)
@@ -94,13 +97,16 @@ def kl_over_time(record: Iterable[dict[str, Any]]) -> KlOverTime:
 def layer_rates(record: Iterable[dict[str, Any]]) -> LayerRates:
     """Collect the rate of each layer at evaluations; empty where a method has no layers."""
     sizes: dict[int, str] = {}
-    steps, rates = [], []
+    steps: list[int] = []
+    rates: list[list[float]] = []
     for line in record:
         if line.get("kind") != "diagnostics":
             continue
         found = {
             int(m[1]): (m[2], line[name]) for name in line if (m := LAYER_RATE.fullmatch(name))
         }
+        if found and steps and len(found) != len(sizes):
+            raise DataError("evaluations in the record are of different numbers of layers")
         if found:
             sizes = {index: size for index, (size, _) in sorted(found.items())}
             steps.append(line["step"] + 1)

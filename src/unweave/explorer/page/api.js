@@ -22,5 +22,6 @@ export async function getBytes(address) {
 
 /** The address of a run, or of something of it. */
 export function runAddress(name, rest = "") {
-  return "/runs/" + name.split("/").map(encodeURIComponent).join("/") + rest;
+  const known = name.toWellFormed?.() ?? name; // names of folders need not be text
+  return "/runs/" + known.split("/").map(encodeURIComponent).join("/") + rest;
 }

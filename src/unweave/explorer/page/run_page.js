@@ -38,13 +38,14 @@ export async function showRun(main, name) {
     const focused = bench.contains(document.activeElement) ? document.activeElement : null;
     const [latent, kind] = [focused?.closest("[data-latent]")?.dataset.latent, focused?.type];
     await guard(bench, () => drawBench(bench, page));
+    askForData(bench, page, showWeights);
     if (latent) bench.querySelector(`.latent[data-latent="${latent}"] input[type="${kind}"]`)?.focus();
     if (page.latents?.factors.length) {
       await guard(heat, async () => fill(heat, await heatMapSection(page)));
       const wasOpen = response.querySelector("details")?.open;
       fill(response, responseSection(page, wasOpen));
     }
-    if (run.codes_from !== "nowhere") await guard(warnings, () => drawWarnings(warnings, page));
+    if (run.codes_from !== "nowhere" && !page.latents?.asks.length) await guard(warnings, () => drawWarnings(warnings, page));
   }
 }
 
@@ -106,6 +107,24 @@ async function drawBench(place, page) {
     panel.setCode(before.code);
   } else if (page.latents.rows) await starts.fromRow(firstRow(page.latents.rows));
   else await starts.prior();
+}
+
+/** Data elsewhere on the disk is opened only if the reader says so; the run alone may not. */
+function askForData(place, page, again) {
+  const places = page.latents?.asks ?? [];
+  if (!places.length) return;
+  const button = h("button", { type: "button", class: "ask" }, `Open ${places.join(" and ")}`);
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    try {
+      await post(page.address("/data"), JSON.stringify({ places }));
+      await again();
+    } catch (error) {
+      button.replaceWith(problem(error));
+    }
+  });
+  const asked = h("p", { class: "note" }, "This run names data that you have not opened before. ", button);
+  (place.querySelector(".problem") ?? place.firstChild).replaceWith(asked);
 }
 
 /** An image from the middle of the set rather than its very first, which is often an extreme. */

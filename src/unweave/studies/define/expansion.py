@@ -20,7 +20,7 @@ from unweave.studies.define.entries import MethodPlan, RandomSample, Range, Stud
 from unweave.studies.define.study import Study
 from unweave.training import loop
 
-MOST_RUNS = 1_000_000
+MOST_RUNS = 100_000
 """A study with more was not meant."""
 
 

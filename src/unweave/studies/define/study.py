@@ -15,6 +15,7 @@
 Whether names and values mean something is checked when it is expanded (`expansion.py`).
 """
 
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from unweave import catalog
-from unweave.errors import ConfigError
+from unweave.errors import ConfigError, reason
 from unweave.studies.define import entries
 from unweave.studies.define.entries import Budget, StudyErrors, Variation
 
@@ -32,6 +33,13 @@ if TYPE_CHECKING:
 
 LARGEST_FILE = 1_000_000
 """Bytes; a study of this size was not written by hand."""
+DEEPEST_KEY = 20
+_TEXTS = re.compile(
+    r'"""(?:\\.|[^\\])*?"""' + r"|'''.*?'''" + r'|"(?:\\.|[^"\\\n])*"' + r"|'[^'\n]*'|#[^\n]*",
+    re.DOTALL,
+)
+"""Texts and remarks, whose dots part nothing."""
+_BETWEEN_KEYS = re.compile(r"[,=\[\]{}]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -159,10 +167,25 @@ def read_study(path: str | Path) -> Study:
     if len(content) > LARGEST_FILE:
         raise ConfigError(f"{path} has {len(content):,} bytes; a study has at most {LARGEST_FILE}")
     try:
-        plain = tomllib.loads(content.decode("utf-8"))
+        text = content.decode("utf-8")
+        _refuse_deep_keys(text, path)
+        plain = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ConfigError(f"{path} is not a TOML file: {error}") from None
+        if isinstance(error, ConfigError):
+            raise
+        raise ConfigError(f"{path} is not a TOML file: {reason(error)}") from None
     return study_from_plain({"name": path.stem, **plain})
+
+
+def _refuse_deep_keys(text: str, path: Path) -> None:
+    """Refuse keys of many parts, for which a reader of TOML takes the square of their number."""
+    for number, line in enumerate(_TEXTS.sub("", text).splitlines(), 1):
+        for part in _BETWEEN_KEYS.split(line):
+            if (dots := part.count(".")) > DEEPEST_KEY:
+                raise ConfigError(
+                    f"{path}: a key near line {number} has {dots + 1:,} parts; a setting has at "
+                    f"most {DEEPEST_KEY}"
+                )
 
 
 def study_from_plain(plain: Mapping[str, Any]) -> Study:

@@ -19,6 +19,7 @@ from unweave.runs.plugins import among, used_by
 from unweave.settings.plain import to_plain
 from unweave.studies.define.expansion import Plan, PlannedRun, expand
 from unweave.studies.define.study import Study
+from unweave.studies.run.attempt import LONGEST_PAUSE
 from unweave.studies.run.job import Job, run_job
 from unweave.studies.run.ledger import Ledger, Scoring
 from unweave.studies.run.local import LocalRunner, Work
@@ -40,7 +41,7 @@ class Outcome:
     done: int
     failed: int
     new: int
-    """Runs finished by this call."""
+    """Runs finished by this call; not those that another driver finished meanwhile."""
 
     @property
     def folder(self) -> Path:
@@ -79,6 +80,7 @@ def run_study(
     device: DeviceName = "auto",
     retries: int = 2,
     checkpoint_seconds: float = 60.0,
+    stuck_minutes: float = LONGEST_PAUSE / 60,
     retry_failed: bool = False,
     quiet: bool = False,
     source: Path | None = None,
@@ -86,8 +88,11 @@ def run_study(
     """Do what is missing of a study.
 
     `runner` makes another runner than the local one for a plan; `source` is the
-    study's file, kept beside the results.
+    study's file, kept beside the results. A run that makes no step for `stuck_minutes`
+    is ended and begun again from its checkpoint.
     """
+    if not stuck_minutes > 0:
+        raise ConfigError(f"stuck_minutes must be above 0, found {stuck_minutes}")
     plan = expand(study)
     ledger = ledger_of(plan, root)
     ledger.open()
@@ -110,17 +115,23 @@ def run_study(
         count = choose_workers(workers, threads, device)
         chosen = LocalRunner(count, retries=retries, data=plan.data, gpus=gpu_names(device))
     machine = Machine(device=device, threads=threads, checkpoint_seconds=checkpoint_seconds)
-    jobs = [job_of(plan, run, root, machine) for run in todo]
+    jobs = [job_of(plan, run, root, machine, 60 * stuck_minutes) for run in todo]
     state = "stopped"
     try:
         chosen.run(jobs, run_job, ledger, progress)
         state = "done"
     finally:
         progress.show((), state)
-    return Outcome(plan, ledger, progress.done, progress.failed, progress.done - len(done))
+    return Outcome(plan, ledger, progress.done, progress.failed, progress.new)
 
 
-def job_of(plan: Plan, run: PlannedRun, root: str | Path, machine: Machine) -> Job:
+def job_of(
+    plan: Plan,
+    run: PlannedRun,
+    root: str | Path,
+    machine: Machine,
+    longest_pause: float = LONGEST_PAUSE,
+) -> Job:
     """Return what a worker has to know of a run."""
     budget = plan.study.budget
     minutes = budget.minutes_per_run
@@ -133,6 +144,7 @@ def job_of(plan: Plan, run: PlannedRun, root: str | Path, machine: Machine) -> J
         scoring=scoring_of(plan),
         machine=replace(machine, evaluations=budget.evaluations),
         longest_seconds=None if minutes is None else 60 * minutes,
+        longest_pause=longest_pause,
         keeps_checkpoints=plan.study.keep == "checkpoints",
         needs=tuple(used),
         plugins=carried((plugin.package, plugin.name) for plugin in used),

@@ -4,11 +4,9 @@ The same function works in the local runner's processes and in Ray's.
 """
 
 import functools
-import shutil
 import sys
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from unweave import runs, workflows
@@ -17,12 +15,13 @@ from unweave.data import DataOptions, FactorImages, load_data
 from unweave.errors import ConfigError, UnweaveError
 from unweave.evaluation.encode import encode_run
 from unweave.evaluation.score import PRESETS
+from unweave.files.writing import sweep
 from unweave.runs import config as settings_of_run
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder, versions
 from unweave.runs.plugins import Used, check_all_there
 from unweave.runs.run import Run
-from unweave.studies.run.attempt import Heartbeat, Outcome, perform
+from unweave.studies.run.attempt import LONGEST_PAUSE, Heartbeat, Outcome, perform
 from unweave.studies.run.ledger import Ledger, Scoring, now
 from unweave.training import loop
 
@@ -38,6 +37,8 @@ class Job:
     scoring: Scoring
     machine: Machine
     longest_seconds: float | None = None
+    longest_pause: float = LONGEST_PAUSE
+    """Seconds without a step after which the training stands still."""
     keeps_checkpoints: bool = False
     needs: tuple[Used, ...] = ()
     """The plugins that it uses."""
@@ -54,7 +55,11 @@ class Job:
 def run_job(job: Job, data: FactorImages | None = None) -> Outcome:
     """Train and score one run of a study."""
     ledger = Ledger(job.root, job.scoring.key)
-    return perform(ledger, job.run_id, lambda heartbeat: _compute(job, ledger, heartbeat, data))
+
+    def compute(heartbeat: Heartbeat) -> dict[str, Any]:
+        return _compute(job, ledger, heartbeat, data)
+
+    return perform(ledger, job.run_id, compute, job.longest_pause)
 
 
 class _Progress(loop.Watcher):
@@ -67,10 +72,10 @@ class _Progress(loop.Watcher):
 
     def started(self, run: Run, first_step: int) -> None:
         self.first_step = first_step
-        self.heartbeat.facts = {"phase": "training", "step": first_step, "steps": run.config.steps}
+        self.heartbeat.progress(phase="training", step=first_step, steps=run.config.steps)
 
     def stepped(self, step: int) -> None:
-        self.heartbeat.facts["step"] = step
+        self.heartbeat.progress(step=step)
         if self.longest is not None and time.monotonic() - self.began > self.longest:
             raise UnweaveError(
                 f"stopped at step {step} after {self.longest / 60:g} minutes, the longest time of "
@@ -85,6 +90,7 @@ def _compute(
 
     take_over(job.plugins)
     check_all_there(job.needs, ledger.run_path(job.run_id))
+    sweep(ledger.run_path(job.run_id))
     config = settings_of_run.from_json(job.settings)
     data = data or open_data(config.data, config.data_options)
     watcher = _Progress(heartbeat, job.longest_seconds)
@@ -92,7 +98,7 @@ def _compute(
     with threadpool_limits(job.machine.threads):
         run = _trained(config, data, RunFolder(ledger.run_path(job.run_id)), job.machine, watcher)
         trained, cpu_trained = time.monotonic(), time.process_time()
-        heartbeat.facts = {"phase": "scoring", "step": config.steps, "steps": config.steps}
+        heartbeat.progress(phase="scoring", step=config.steps, steps=config.steps)
         content = score_run(run, job.scoring)
     if not job.keeps_checkpoints and run.folder is not None:
         run.folder.checkpoint_file.unlink(missing_ok=True)
@@ -118,7 +124,6 @@ def _trained(
 ) -> Run:
     """Return the run at its last step: new, continued, or loaded if it was trained before."""
     if not folder.exists():
-        _clear_leftovers(folder.path)
         return loop.start(config, data, folder.path, machine, [watcher])
     stored, _ = folder.read_config()
     if settings_of_run.to_json(stored) != settings_of_run.to_json(config):
@@ -129,12 +134,6 @@ def _trained(
         watcher.first_step = config.steps
         return runs.load(folder.path, machine.device, data)
     return loop.resume(folder.path, data, machine, [watcher])
-
-
-def _clear_leftovers(folder: Path) -> None:
-    """Remove the empty folders of a run that was killed before it wrote anything."""
-    if folder.is_dir() and not any(path.is_file() for path in folder.rglob("*")):
-        shutil.rmtree(folder)
 
 
 def score_run(run: Run, scoring: Scoring) -> dict[str, Any]:

@@ -25,7 +25,7 @@ from typing import Any
 from unweave.errors import DataError, UnweaveError
 from unweave.files.json_files import read_json
 from unweave.files.locks import held
-from unweave.files.writing import flush_folder, write_atomically
+from unweave.files.writing import flush_folder, sweep, unfinished_name, write_atomically
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,12 @@ class Ledger:
         self.desk = self.root / ".studies"
 
     def open(self) -> None:
-        """Make the folders."""
+        """Make the folders, and clear what killed processes left half-written there."""
         try:
             self.desk.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise DataError(f"cannot make {self.desk}: {error.strerror or error}") from error
+        sweep(self.desk)
 
     def study_folder(self, name: str) -> Path:
         """Return the folder of a study's own files, made if it is not there."""
@@ -81,7 +82,8 @@ class Ledger:
         """Write a result that is not there yet; return whether this call wrote it."""
         file = self.result_file(run_id)
         file.parent.mkdir(parents=True, exist_ok=True)
-        unfinished = file.with_name(f".{file.name}.{socket.gethostname()}.{os.getpid()}.unfinished")
+        sweep(file.parent)  # the run is claimed: nobody else writes there
+        unfinished = unfinished_name(file)
         try:
             write_atomically(unfinished, json.dumps(content, indent=1) + "\n")
             # Unlike a rename, a link refuses to replace a file that is there.
@@ -128,9 +130,7 @@ class Ledger:
         """Say that the run is being worked on."""
         file = self.desk / f"{run_id}.alive"
         content = {**facts, "pid": os.getpid(), "host": socket.gethostname(), "time": time.time()}
-        unfinished = file.with_name(f"{file.name}.{os.getpid()}")
-        unfinished.write_text(json.dumps(content))
-        os.replace(unfinished, file)  # not flushed to disk: it is old news in a second
+        write_atomically(file, json.dumps(content), durable=False)
 
     def last_beat(self, run_id: str) -> dict[str, Any] | None:
         """Return what the worker said last, or None if nobody has begun."""

@@ -9,7 +9,6 @@ import multiprocessing
 import os
 import signal
 import sys
-import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,12 +16,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerProcess
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from unweave.errors import Stopped
 from unweave.process import asked_to_stop
-from unweave.studies.run.attempt import Outcome
+from unweave.studies.run.attempt import STUCK, Outcome
 from unweave.studies.run.ledger import Ledger
 from unweave.studies.run.progress import Progress
 
@@ -74,12 +72,12 @@ class LocalRunner:
 
     def run(self, jobs: Sequence[Any], work: Work, ledger: Ledger, progress: Progress) -> None:
         """Do all jobs; results and failures are in the ledger afterwards."""
-        with tempfile.TemporaryDirectory(prefix="unweave-study-") as folder:
+        from unweave.studies.run.sharing import as_files, place_for_copies
+
+        with place_for_copies() as folder:
             shared = {}
             for index, (name, data) in enumerate(self.data.items()):
-                from unweave.studies.run.sharing import as_files
-
-                place = Path(folder) / str(index)
+                place = folder / str(index)
                 place.mkdir()
                 shared[name] = as_files(data, place)
             self._drive(jobs, work, ledger, progress, shared)
@@ -158,6 +156,7 @@ class LocalRunner:
         job, code = worker.job, worker.process.exitcode
         if ledger.is_done(job.run_id):
             progress.done += 1
+            progress.new += code != ELSEWHERE
         elif ledger.failure(job.run_id) is not None:
             progress.failed += 1
         elif code == ELSEWHERE:
@@ -196,13 +195,22 @@ def cause_of_death(code: int | None) -> str:
         name = signal.Signals(-code).name
         hint = " (the system kills this way when memory runs out)" if name == "SIGKILL" else ""
         return f"signal {name}{hint}"
+    if code == STUCK:
+        return "itself: its work stood still (--stuck-minutes says how long it may)"
     return f"exit code {code}"
 
 
 def _in_worker(work: Work, job: Any, shared: Any, gpu: str | None) -> None:
     if gpu is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu  # read when the first tensor goes there
-    outcome = work(job, None if shared is None else shared.open())
+    try:
+        data = None if shared is None else shared.open()
+    except FileNotFoundError:
+        driver = multiprocessing.parent_process()
+        if driver is None or driver.is_alive():
+            raise
+        sys.exit(1)  # the driver was killed, and the next one has removed its copies of data
+    outcome = work(job, data)
     sys.exit({"elsewhere": ELSEWHERE, "stopped": STOPPED}.get(outcome, 0))
 
 

@@ -4,9 +4,11 @@ import json
 import sys
 import time
 from collections.abc import Iterable
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, TextIO
 
+from unweave.errors import DataError
 from unweave.files.writing import write_atomically
 from unweave.studies.run.ledger import Ledger, now
 
@@ -27,6 +29,8 @@ class Progress:
     ):
         self.name, self.ledger, self.total = name, ledger, total
         self.done, self.failed = done, failed
+        self.new = 0
+        """Runs that workers of this driver finished."""
         self.stream = sys.stderr if stream is None else stream
         self.quiet = quiet
         self.began, self.done_before = time.monotonic(), done
@@ -48,7 +52,9 @@ class Progress:
         rate = gained / elapsed if elapsed > 0 else 0.0
         left = self.total - self.failed - self.done - parts
         seconds_left = left / rate if rate > 0 and not over else None
-        self._write(beats, rate, seconds_left, state)
+        # News of a moment that a full disk does not take are no reason to end the study.
+        with nullcontext() if over else suppress(DataError):
+            self._write(beats, rate, seconds_left, state)
         self._print(len(beats), rate, seconds_left, over)
 
     def _write(

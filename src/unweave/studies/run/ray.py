@@ -12,6 +12,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Mapping, Sequence
+from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,10 @@ from unweave.studies.run.attempt import Outcome
 from unweave.studies.run.ledger import Ledger
 from unweave.studies.run.local import LOOK_AGAIN, Work
 from unweave.studies.run.progress import Progress
+
+LOOPBACK = "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER"
+"""The variable by which Ray, when it is imported, is kept to this machine's loopback address:
+it was made for systems whose firewalls ask about open ports, and works on all."""
 
 
 class RayRunner:
@@ -136,6 +141,7 @@ class RayRunner:
     ) -> None:
         if ledger.is_done(job.run_id):
             progress.done += 1
+            progress.new += outcome != "elsewhere"
         elif ledger.failure(job.run_id) is not None:
             progress.failed += 1
         elif outcome in ("elsewhere", "stopped"):
@@ -184,6 +190,8 @@ def connect(address: str | None) -> Any:
         os.environ.setdefault("RAY_AUTH_TOKEN", secrets.token_hex(32))
         # Ray's workers are nice to others by default, which halves a run's speed on a busy machine.
         os.environ.setdefault("RAY_worker_niceness", "0")
+        if "ray" not in sys.modules:
+            os.environ[LOOPBACK] = "0"
     try:
         import ray
     except ImportError:
@@ -200,6 +208,12 @@ def connect(address: str | None) -> Any:
         )
     except (ConnectionError, RuntimeError, ValueError) as error:
         raise ConfigError(f"cannot reach Ray at {address or 'this machine'}: {error}") from error
+    if address is None and not ip_address(ray.util.get_node_ip_address()).is_loopback:
+        ray.shutdown()
+        raise ConfigError(
+            f"Ray was imported before and would open its ports to the network; set {LOOPBACK}=0 "
+            f"in the environment first, or name a cluster by its address"
+        )
     return ray
 
 

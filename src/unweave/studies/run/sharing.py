@@ -5,13 +5,19 @@ by their names. A set held in memory is taken apart into arrays and what is need
 to put it together again; where the arrays lie is the runner's business.
 """
 
-from collections.abc import Mapping
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from unweave.data import DataParts, FactorImages, put_together, take_apart
+from unweave.files.locks import try_lock
+
+PREFIX, LOCK = "unweave-study-", ".lock"
 
 
 @dataclass(frozen=True)
@@ -39,3 +45,22 @@ def as_files(data: FactorImages, folder: Path) -> MappedFiles | None:
         np.save(file, array)
         files[name] = str(file)
     return MappedFiles(parts, files)
+
+
+@contextmanager
+def place_for_copies() -> Iterator[Path]:
+    """Make a folder for a driver's copies of data; first remove those of drivers that were killed.
+
+    Each driver holds a lock in its folder, which ends with it.
+    """
+    for left in Path(tempfile.gettempdir()).glob(f"{PREFIX}*/{LOCK}"):
+        # It may be another user's, or be removed meanwhile.
+        with suppress(OSError), open(left, "r+b") as file:
+            if try_lock(file):
+                shutil.rmtree(left.parent)
+    with (
+        tempfile.TemporaryDirectory(prefix=PREFIX) as folder,
+        open(Path(folder) / LOCK, "wb") as lock,
+    ):
+        try_lock(lock)
+        yield Path(folder)
