@@ -261,12 +261,6 @@ def table_of_moments(count: int = 10_000) -> str:
         "x, y, √area": (x, y, np.sqrt(area)),
         "x, y, √area, wider than high": (x, y, np.sqrt(area), wider),
         "x, y, extent, elongation, wider than high": (x, y, extent, elongation, wider),
-            x,
-            y,
-            np.sqrt(wide + high),
-            elongation,
-            wider,
-        ),
         "x, y and the true size and shape": (x, y, factors[:, 1], factors[:, 0]),
     }
     lines = ["| code | MIG | shape, size, orientation, x, y |", "|---|---|---|"]
