@@ -40,13 +40,15 @@ def read_parquet(path: Path, limit: int) -> dict[str, NDArray[Any]]:
             words = [f.name for f in file.schema_arrow if _is_text(f.type)]
         with parquet.ParquetFile(path, read_dictionary=words) as file:
             table = file.read()
+        names = table.column_names
+        columns = [_values(column) for column in table.columns]  # words are decoded here
     except (pyarrow.ArrowException, OSError, ValueError, UnicodeDecodeError) as error:
         if isinstance(error, DataError) and str(path) in str(error):
             raise
         raise DataError(f"{path} is no readable parquet file ({reason(error)}).") from error
-    if len(set(table.column_names)) < len(table.column_names):
+    if len(set(names)) < len(names):
         raise DataError(f"{path} has two columns of the same name.")
-    return {name: _values(table.column(name)) for name in table.column_names}
+    return dict(zip(names, columns, strict=True))
 
 
 def _is_text(kind: Any) -> bool:
