@@ -25,7 +25,7 @@ def shown() -> list[str]:
 
 
 def test_completion_shows_every_method_by_its_class():
-    classes = {method_named(name).__name__ for name in catalog.names("unweave.methods")}
+    classes = {method_named(name).__name__ for name in catalog.own_names("unweave.methods")}
     # Twins are made by a function that stands for a class.
     classes = (classes - {method_named("semi_supervised").__name__}) | {"SemiSupervised"}
     assert classes <= set(shown())

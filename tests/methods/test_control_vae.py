@@ -7,7 +7,9 @@ import torch
 from unweave.errors import ConfigError
 from unweave.methods.control_vae import Controller, ControlVAE
 from unweave.methods.dynamic_vae import DynamicVAE, IncrementalController
+from unweave.networks.mlp64 import MLP64
 from unweave.runs.config import Machine, Train
+from unweave.settings.optimizers import Adam
 from unweave.training import loop
 
 
@@ -55,8 +57,9 @@ def test_beta_does_not_pass_its_limit_and_comes_back_at_once():
 
 @pytest.mark.parametrize("kind", [ControlVAE, DynamicVAE])
 def test_the_controller_holds_the_kl_of_a_training_run(kind, toy, tmp_path):
-    method = kind(latent_dim=4, capacity=6, integral=0.3)
-    config = Train(method=method, data="toy_xys", steps=400, batch_size=32)
+    method = kind(latent_dim=4, capacity=6, integral=0.3, optimizer=Adam(2e-3))
+    network = MLP64(hidden=64, decoder_activation="relu")
+    config = Train(method=method, data="toy_xys", architecture=network, steps=400, batch_size=32)
     run = loop.start(config, toy, tmp_path / "run", Machine(evaluations=0, threads=1))
     newest = [line["kl"] for line in run.folder.record() if "kl" in line][-5:]
     assert np.mean(newest) == pytest.approx(6, abs=2)
