@@ -12,5 +12,9 @@ if __name__ == "__main__":
     run = runs.load(sys.argv[1] if len(sys.argv) > 1 else "runs/demo")
     drawn = figures.draw(run, PICTURES, only=SHOWN)
     moving = figures.draw(run, PICTURES, only=["traversals_animated"], animation="webp")
+    # The first picture of the README: only latents that say something; the others are silenced.
+    codes = run.encode(run.data.images(range(0, len(run.data), len(run.data) // 500)))
+    on = [int(latent) for latent in codes.std(0).argsort()[::-1] if codes[:, latent].std() > 0]
+    figures.traversals(run, latents=on).save(PICTURES.parent / "traversals.png")
     for path in [*drawn.paths.values(), *moving.paths.values()]:
         print(path)
