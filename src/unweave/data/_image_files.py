@@ -1,6 +1,7 @@
 """Image files: opened safely, brought to one size and colour."""
 
 import io
+import logging
 import warnings
 from pathlib import Path
 from typing import IO
@@ -10,6 +11,8 @@ from PIL import Image, ImageOps, UnidentifiedImageError
 
 from unweave.errors import DataError, reason
 
+# What Pillow says of a spoilt file is said by our own error, once; a user's handlers still hear it.
+logging.getLogger("PIL").addHandler(logging.NullHandler())
 # Pillow only warns between 89 and 179 megapixels; a small file can unpack to
 # gigabytes, so we refuse earlier and before anything is decoded.
 LARGEST = 64_000_000

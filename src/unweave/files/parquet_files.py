@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from unweave.errors import ConfigError, DataError, reason, shown
 from unweave.files.arrays import ALWAYS_FINE, LARGEST_RATIO
 from unweave.files.csv_cells import MOST_COLUMNS
-from unweave.files.parquet_pages import unpacked_bytes
+from unweave.files.parquet_pages import LARGEST_DESCRIPTION, unpacked_bytes
 
 VALUE_BYTES = 8  # of a number, or of the place of a word
-LARGEST_DESCRIPTION = 16_000_000  # bytes of text, and entries, in the description of a file
 
 
 def read_parquet(path: Path, limit: int) -> dict[str, NDArray[Any]]:
@@ -88,7 +87,7 @@ def _check_size(meta: Any, path: Path, limit: int) -> None:
     groups = [meta.row_group(i) for i in range(meta.num_row_groups)]
     rows = max(meta.num_rows, sum(group.num_rows for group in groups))
     with open(path, "rb") as file:
-        pages = unpacked_bytes(file, meta, limit)
+        pages = unpacked_bytes(file, limit)
     unpacked = max(pages, sum(max(group.total_byte_size, 0) for group in groups))
     needed = max(unpacked, rows * meta.num_columns * VALUE_BYTES)
     if needed > limit:
