@@ -104,7 +104,7 @@ def text_of(array: np.ndarray, where: str) -> np.ndarray:
     """Return an array of strings; bytes are read as UTF-8."""
     try:
         return np.char.decode(array) if array.dtype.kind == "S" else np.array(array.tolist())
-    except ValueError as error:  # bytes that are no text, or characters that do not exist
+    except (ValueError, SystemError) as error:  # no text, or characters that do not exist
         raise DataError(f"{where} holds damaged text: {reason(error)}") from error
 
 
