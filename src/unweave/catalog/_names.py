@@ -36,7 +36,7 @@ def check_name(name: str, known: Iterable[str], kind: str) -> None:
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Say which of the known names was probably meant, or list them all."""
     known = list(known)
-    simplified = name.lower().replace("-", "_").replace(" ", "_")
+    simplified = str(name).lower().replace("-", "_").replace(" ", "_")  # files hold anything
     close = difflib.get_close_matches(simplified, known, n=3, cutoff=0.6)
     if close:
         return "Did you mean " + " or ".join(repr(c) for c in close) + "?"
