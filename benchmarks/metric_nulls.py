@@ -19,7 +19,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.evaluation.score import Scores, score
+from unweave.evaluation.score import score
+from unweave.evaluation.scores import Scores
 
 PICTURE = Path(__file__).resolve().parent.parent / "docs" / "pictures" / "metric_nulls.png"
 COUNTS = (2, 5, 16, 64, 512)

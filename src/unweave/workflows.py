@@ -22,7 +22,7 @@ from unweave.watchers import Pictures, ProgressBar, TensorBoard
 
 if TYPE_CHECKING:
     from unweave.evaluation.encode import Encoded
-    from unweave.evaluation.score import Scores
+    from unweave.evaluation.scores import Scores
 
 
 def train(

@@ -11,7 +11,7 @@ from unweave import catalog, views, workflows
 from unweave.cli import main
 from unweave.errors import ConfigError
 from unweave.evaluation.probes import leakage
-from unweave.evaluation.score import Scores
+from unweave.evaluation.scores import Scores
 from unweave.explorer.open_runs import Library
 from unweave.explorer.page_data import run_facts
 from unweave.figures import comparisons
