@@ -21,6 +21,8 @@ LAYERS = [
     {"runs"},
     {"training", "evaluation", "views"},
     {"figures"},
+    {"editing"},
+    {"applications"},
     {"watchers", "report", "explorer"},
     {"recipes", "workflows", "automatic"},
     {"studies"},

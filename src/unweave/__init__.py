@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from unweave import data as data
+    from unweave import editing as editing
     from unweave import figures as figures
     from unweave import methods as methods
     from unweave import metrics as metrics
@@ -99,7 +100,7 @@ _PLACES = {
     "write_report": "workflows",
 }
 
-_PACKAGES = ("data", "figures", "methods", "metrics", "networks", "views")
+_PACKAGES = ("data", "editing", "figures", "methods", "metrics", "networks", "views")
 
 
 def __getattr__(name: str) -> Any:

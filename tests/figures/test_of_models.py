@@ -12,7 +12,6 @@ from PIL import Image
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "views"))
 import known_models
-
 from unweave import figures, views
 from unweave.cli import main
 from unweave.errors import ConfigError, DataError

@@ -3,10 +3,10 @@
 import json
 from types import SimpleNamespace
 
-import known_models
 import numpy as np
 import pytest
 
+import known_models
 from unweave import views
 from unweave.data import Factor, FactorImages, from_arrays
 from unweave.errors import ConfigError, DataError

@@ -18,6 +18,8 @@ VERBS = {
     "study": "Run many trainings from one file: unweave study run FILE; then table, report.",
     "figures": "Draw a run: traversals, curves, heat maps, responses of latents to factors.",
     "report": "Write one HTML file about a run, or about several and how they compare.",
+    "encode": "Write the codes of images as a table: unweave encode RUN photos/ --to codes.csv",
+    "decode": "Make images of a table of codes: unweave decode RUN codes.csv --to pictures/",
     "explore": "Look at runs in a browser: sliders, heat maps, curves; or export a page.",
     "list": "Show what there is: methods, data, metrics, architectures, runs.",
     "data": "Describe a data set; --show draws samples and what each factor does.",
