@@ -163,8 +163,7 @@ def read_codes_of(path: str | Path, latent_dim: int) -> EncodedImages:
 
 def decode_to_folder(model: Model, table: EncodedImages, folder: str | Path) -> list[Path]:
     """Decode every code and write one PNG for each, called as the image was."""
-    folder = Path(folder)
-    places = places_in(folder, table)
+    places = places_in(Path(folder), table.key, table.names)
     _refuse_written(places)
     model.code.require_decoder(model.kind)
     for rows in _in_chunks(len(places)):
@@ -181,6 +180,15 @@ def decode_to_array(model: Model, table: EncodedImages, path: str | Path) -> Non
     write_atomically(Path(path), npz_of(arrays))
 
 
+def save_pictures(images: np.ndarray, names: Sequence[str], folder: Path) -> list[Path]:
+    """Write images as one PNG each, called by their names; no file that is there is replaced."""
+    places = places_in(folder, FILE, names)
+    _refuse_written(places)
+    for image, place in zip(images, places, strict=True):
+        save_picture(image, place)
+    return places
+
+
 def save_picture(image: np.ndarray, path: Path) -> None:
     """Write one image (channel, height, width) in [0, 1] as a PNG."""
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -189,21 +197,21 @@ def save_picture(image: np.ndarray, path: Path) -> None:
     write_atomically(path, file.getvalue())
 
 
-def places_in(folder: Path, table: EncodedImages) -> list[Path]:
-    """Return where the picture of each row is to be; a name never leads out of the folder."""
-    if table.key == ROW:
-        width = max(len(name) for name in table.names)
-        return [folder / f"{name.zfill(width)}.png" for name in table.names]
-    plain = [str(PurePosixPath(name).with_suffix("")) for name in map(_inside, table.names)]
-    twice = {name for name, count in Counter(plain).items() if count > 1}
-    named = [
-        f"{name}.png" if short in twice else f"{short}.png"
-        for name, short in zip(map(_inside, table.names), plain, strict=True)
-    ]
-    if len(set(named)) < len(named):
-        again = next(name for name, count in Counter(named).items() if count > 1)
-        raise DataError(f"two rows are called {shown(again.removesuffix('.png'))}")
-    return [folder / name for name in named]
+def places_in(folder: Path, key: str, names: Sequence[str]) -> list[Path]:
+    """Return where the picture of each name is to be; none leads out of the folder."""
+    if key == ROW:
+        width = max(len(name) for name in names)
+        found = [f"{_inside(name).zfill(width)}.png" for name in names]
+    else:
+        inside = [_inside(name) for name in names]
+        short = [str(PurePosixPath(name).with_suffix("")) for name in inside]
+        twice = {name for name, count in Counter(short).items() if count > 1}
+        pairs = zip(inside, short, strict=True)
+        found = [f"{name}.png" if brief in twice else f"{brief}.png" for name, brief in pairs]
+    if len(set(found)) < len(found):
+        again = next(name for name, count in Counter(found).items() if count > 1)
+        raise DataError(f"two images would be called {shown(again)}")
+    return [folder / name for name in found]
 
 
 def _inside(name: str) -> str:
