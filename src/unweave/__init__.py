@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from unweave import applications as applications
     from unweave import data as data
     from unweave import editing as editing
     from unweave import figures as figures
@@ -100,7 +101,16 @@ _PLACES = {
     "write_report": "workflows",
 }
 
-_PACKAGES = ("data", "editing", "figures", "methods", "metrics", "networks", "views")
+_PACKAGES = (
+    "applications",
+    "data",
+    "editing",
+    "figures",
+    "methods",
+    "metrics",
+    "networks",
+    "views",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -21,6 +21,7 @@ VERBS = {
     "encode": "Write the codes of images as a table: unweave encode RUN photos/ --to codes.csv",
     "decode": "Make images of a table of codes: unweave decode RUN codes.csv --to pictures/",
     "edit": "Change one thing of an image: unweave edit RUN --image cat.png --set z3=1.5",
+    "apply": "See what a code is good for: unweave apply NAME RUN; apply --help lists the names.",
     "explore": "Look at runs in a browser: sliders, heat maps, curves; or export a page.",
     "list": "Show what there is: methods, data, metrics, architectures, runs.",
     "data": "Describe a data set; --show draws samples and what each factor does.",

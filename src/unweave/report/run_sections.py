@@ -12,6 +12,7 @@ from unweave.files.json_files import read_json
 from unweave.methods import summary_of
 from unweave.metrics import is_above_nulls, null_words, protocol_words
 from unweave.pages import Html, data_url, figure, folded, join, section, table, tag
+from unweave.report import application_sections
 from unweave.report.command import training_command
 from unweave.report.drawn import drawn
 from unweave.runs.config import to_json
@@ -38,7 +39,7 @@ def sections(run: Model, *, full: bool = True) -> Html:
         if codes is not None or generates:
             parts.append(_images(run))
         if isinstance(run, Run):
-            parts.append(_training(run))
+            parts += [application_sections.sections(run), _training(run)]
         parts.append(_data(run, missing))
         if isinstance(run, Run):
             parts += [_settings(run), _repeat(run)]
