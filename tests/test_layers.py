@@ -22,7 +22,7 @@ LAYERS = [
     {"training", "evaluation", "views"},
     {"figures"},
     {"editing"},
-    {"applications"},
+    {"applications", "advice"},
     {"watchers", "report", "explorer"},
     {"recipes", "workflows", "automatic"},
     {"studies"},

@@ -115,6 +115,15 @@ def halves(factor: Factor, values: np.ndarray) -> tuple[np.ndarray, str]:
     return above, f"{factor.name} is large"
 
 
+def in_classes(column: np.ndarray, most: int) -> np.ndarray:
+    """Return classes 0, 1, …; a factor of more values is cut into so many, equally large."""
+    values, places = np.unique(column, return_inverse=True)
+    if len(values) <= most:
+        return places
+    cuts = np.quantile(column, np.linspace(0, 1, most + 1)[1:-1])
+    return np.searchsorted(cuts, column, side="right")
+
+
 def forest(inputs: np.ndarray, labels: np.ndarray, seed: int, trees: int = 50) -> "Predictor":
     """Fit a random forest, which finds what is there however it is bent."""
     from sklearn.ensemble import RandomForestClassifier

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from unweave.applications._inputs import in_classes
 from unweave.correlation import rank_correlation
 
 CLASSES = 10  # a factor of more values is cut into so many
@@ -27,7 +28,7 @@ def unfairness(
     """
     from sklearn.ensemble import RandomForestClassifier
 
-    labels = np.stack([_in_classes(column) for column in factors.T], axis=1)
+    labels = np.stack([in_classes(column, CLASSES) for column in factors.T], axis=1)
     half, count = len(codes) // 2, labels.shape[1]
     mean, largest = (np.full((count, count), np.nan) for _ in range(2))
     accuracy = np.zeros(count)
@@ -98,12 +99,3 @@ def rank_interval(first: np.ndarray, second: np.ndarray, draws: int = 1000) -> t
         found.append(rank_correlation(first[chosen], second[chosen]))
     low, high = np.nanquantile(found, (0.025, 0.975))
     return float(low), float(high)
-
-
-def _in_classes(column: np.ndarray) -> np.ndarray:
-    """Return the classes of a factor; one of many values is cut into equally many."""
-    values, places = np.unique(column, return_inverse=True)
-    if len(values) <= CLASSES:
-        return places
-    cuts = np.quantile(column, np.linspace(0, 1, CLASSES + 1)[1:-1])
-    return np.searchsorted(cuts, column, side="right")

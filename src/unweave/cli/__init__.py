@@ -23,6 +23,7 @@ VERBS = {
     "edit": "Change one thing of an image: unweave edit RUN --image cat.png --set z3=1.5",
     "apply": "See what a code is good for: unweave apply NAME RUN; apply --help lists the names.",
     "explore": "Look at runs in a browser: sliders, heat maps, curves; or export a page.",
+    "advise": "Say which method to begin with, or what to change in a run.",
     "list": "Show what there is: methods, data, metrics, architectures, runs.",
     "data": "Describe a data set; --show draws samples and what each factor does.",
 }
