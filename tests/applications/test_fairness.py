@@ -104,6 +104,10 @@ def test_perfect_codes_are_fair_shuffled_ones_are_and_mixed_ones_are_not(toy):
     perfect = _unfairness.aggregates(mean, largest)
     noise = codes[:, :3] + 1.0 * codes[:, [1, 2, 0]] + 0.8 * rng.standard_normal((1024, 3))
     mixed = _unfairness.aggregates(*_unfairness.unfairness(noise, table)[:2])
+    shuffled = codes[rng.permutation(len(codes)), :3]
+    nothing = _unfairness.aggregates(*_unfairness.unfairness(shuffled, table)[:2])
+    assert nothing[total] < 0.02
+    assert perfect[total] < 0.03
     assert perfect[total] < mixed[total]
     assert len(perfect) == 16
     assert perfect["max_fairness:max_pred:max_sens"] == max(perfect.values())
@@ -165,3 +169,18 @@ def test_the_command_keeps_the_result_in_the_run(tiny_run, tmp_path, capsys):
     content = json.loads((tmp_path / "fairness.json").read_text())
     assert content["settings"]["sensitive"] == "side"
     assert (tmp_path / "fairness.png").is_file()
+
+
+def test_latents_that_carry_nothing_tell_a_classifier_nothing(toy):
+    """A dead latent whose mean follows the sensitive factor a little, as those of VAEs do."""
+
+    def posterior(images):
+        mean, logvar = known_models.posterior(images)
+        mean[:, 3] = 0.01 * mean[:, 2]
+        return mean, logvar
+
+    model = wrap(lambda images: posterior(images)[0], toy, posterior=posterior, name="whispering")
+    settings = fairness.Settings(**(SMALL | {"rows": 400, "repeats": 1, "drop": 1}))
+    found = fairness.apply(model, settings)
+    assert mean_of(found, "without z2")["sensitive_auc"] < 0.65
+    assert any("z3 carry less than" in caveat for caveat in found.caveats)

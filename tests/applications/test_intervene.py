@@ -107,7 +107,8 @@ def test_groups_are_rows_of_a_few_values_spread_over_the_range():
 def test_the_command_writes_tables_and_figure(tiny_run, tmp_path, capsys):
     words = ["apply", "intervene", str(tiny_run("vae").path), "--out", str(tmp_path)]
     assert main([*words, "--rows", "100", "--pairs", "10", "--nulls", "1"]) == 0
-    assert "MCC after interventions" in capsys.readouterr().out
-    assert json.loads((tmp_path / "intervene.json").read_text())["numbers"]["identification"]
+    assert "do() in the world" in capsys.readouterr().out
+    content = json.loads((tmp_path / "intervene.json").read_text())
+    assert set(content["numbers"]["in_the_world"]) == {"x", "y", "side"}
     with pytest.raises(ConfigError, match="10 pairs"):
         intervene.apply(tiny_run("vae"), intervene.Settings(pairs=1))

@@ -12,8 +12,10 @@ from unweave.errors import ConfigError, DataError
 from unweave.networks import architecture_for
 from unweave.runs.model import Model
 from unweave.runs.run import Run
+from unweave.runs.silencing import NATS
 from unweave.tables import standardize
 
+CHUNK = 1_000  # images that say which latents are silent
 COMPONENTS = 100
 """Principal components that stand for pixels: nearly all of small images, and quick to fit."""
 
@@ -28,6 +30,9 @@ class Sample:
     factors: np.ndarray
     """(row, factor)."""
     data: FactorImages
+    silent: tuple[int, ...] = ()
+    """Latents that carry nothing, as `unweave silence` judges it; their codes are 0 here. What
+    little their means vary no decoder reads, but a classifier would."""
 
     def column(self, factor: str) -> np.ndarray:
         """Return the values of one factor."""
@@ -45,7 +50,30 @@ def sample(model: Model, rows: int, seed: int) -> Sample:
         raise ConfigError(f"expected 20 rows or more, found {rows}")
     chosen = np.random.default_rng((seed, 0xA991)).permutation(len(data))[:rows]
     codes = standardize(model.encode_rows(chosen))
-    return Sample(chosen, codes, data.factors(chosen), data)
+    silent = silent_latents(model, chosen[:CHUNK])
+    codes[:, list(silent)] = 0
+    return Sample(chosen, codes, data.factors(chosen), data, silent)
+
+
+def silent_latents(model: Model, rows: np.ndarray) -> tuple[int, ...]:
+    """Return the latents whose posterior is nearly the same for all images; none without one."""
+    posterior = model.posterior(model.data.images(rows)) if model.code.source == "images" else None
+    if posterior is None:
+        return ()
+    mean, logvar = (part.astype(np.float64) for part in posterior)
+    kl = model.code_prior.kl(mean, logvar, np.exp(logvar)).mean(axis=0)
+    return tuple(int(i) for i in np.flatnonzero(kl < model.code_prior.least_kl + NATS))
+
+
+def silent_words(taken: Sample, model: Model) -> tuple[str, ...]:
+    """Say which latents were left out, as a caveat."""
+    if not taken.silent:
+        return ()
+    named = ", ".join(model.latent_labels()[i] for i in taken.silent)
+    return (
+        f"{named} carry less than {NATS} nats and are counted as silent: their means vary a "
+        "little with the image, which a classifier would find and a decoder does not.",
+    )
 
 
 def baselines(

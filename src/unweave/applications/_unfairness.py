@@ -16,6 +16,7 @@ from unweave.correlation import rank_correlation
 
 CLASSES = 10  # a factor of more values is cut into so many
 NEIGHBOURS = 5
+SHUFFLES = 10
 
 
 def unfairness(
@@ -23,8 +24,9 @@ def unfairness(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return how far answers move with a sensitive factor, by its values: mean and largest.
 
-    Both are (target, sensitive), with not a number on the diagonal; the third is the accuracy of
-    the classifier of each target. Half of the rows are fitted to, the other half is judged.
+    Both are (target, sensitive), with not a number on the diagonal, and less what they are where
+    rows are assigned to values at random; the third is the accuracy of the classifier of each
+    target. Half of the rows are fitted to, the other half is judged.
     """
     from sklearn.ensemble import RandomForestClassifier
 
@@ -38,10 +40,22 @@ def unfairness(
         accuracy[target] = (answers == labels[half:, target]).mean()
         for sensitive in range(count):
             if sensitive != target:
-                moved, weight = distances(answers, labels[half:, sensitive])
-                mean[target, sensitive] = np.average(moved, weights=weight)
-                largest[target, sensitive] = moved.max()
+                found = _above_chance(answers, labels[half:, sensitive], seed)
+                mean[target, sensitive], largest[target, sensitive] = found
     return mean, largest, accuracy
+
+
+def _above_chance(answers: np.ndarray, groups: np.ndarray, seed: int) -> tuple[float, float]:
+    """Return the mean and the largest distance of groups, less those of random groups."""
+
+    def both(assigned: np.ndarray) -> np.ndarray:
+        moved, weight = distances(answers, assigned)
+        return np.array([np.average(moved, weights=weight), moved.max()])
+
+    rng = np.random.default_rng((seed, 0xC4A))
+    chance = np.mean([both(rng.permutation(groups)) for _ in range(SHUFFLES)], axis=0)
+    mean, largest = np.maximum(both(groups) - chance, 0)
+    return float(mean), float(largest)
 
 
 def distances(answers: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

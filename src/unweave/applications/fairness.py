@@ -38,6 +38,7 @@ from unweave.applications._inputs import (
     forest,
     halves,
     sample,
+    silent_words,
 )
 from unweave.applications._unfairness import adjusted, aggregates, rank_interval, unfairness
 from unweave.errors import ConfigError, DataError
@@ -162,7 +163,7 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
         "accuracy_of_factors": dict(zip(data.factor_names, accuracy.tolist(), strict=True)),
         "flips": flips,
     }
-    caveats = _caveats(model, settings)
+    caveats = (*_caveats(model), *silent_words(taken, model))
     if settings.beside:
         numbers["among_runs"], told = _among_runs(model, settings)
         caveats += told
@@ -409,7 +410,7 @@ def _paragraph(model: Model, numbers: dict[str, Any], settings: Settings) -> str
     return told + "."
 
 
-def _caveats(model: Model, settings: Settings) -> tuple[str, ...]:
+def _caveats(model: Model) -> tuple[str, ...]:
     told = [
         "The decisions are biased on purpose, by drawing; no real decisions are judged here, and a "
         "gap of 0 in one measure is no proof of fairness in another.",
@@ -448,6 +449,7 @@ def _drawn(numbers: dict[str, Any]) -> Drawing:
     shown = {name: value for name, value in numbers["flips"].items() if value is not None}
     flips.barh(list(shown), list(shown.values()), color=PALETTE[0])
     flips.set_yticks(range(len(shown)), [name.replace("_", " ") for name in shown])
+    flips.invert_yaxis()
     flips.set_xlim(0, 1)
     flips.set_xlabel("share of decisions that change")
     flips.set_title("flip rates")

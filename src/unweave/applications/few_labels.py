@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from unweave.applications._applied import Applied, ResultTable, mean_and_deviation, settings_of
-from unweave.applications._inputs import Sample, baselines, sample
+from unweave.applications._inputs import Sample, baselines, sample, silent_words
 from unweave.data import Factor
 from unweave.errors import ConfigError, DataError
 from unweave.figures.style import QUIET, Drawing, line_look, styled
@@ -135,7 +135,7 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
         numbers,
         _tables(numbers),
         _paragraph(model, numbers),
-        _caveats(numbers),
+        (*_caveats(numbers), *silent_words(taken, model)),
         _figure(numbers),
     )
 
@@ -264,7 +264,9 @@ def _figure(numbers: dict[str, Any]) -> Drawing:
     for axes, kind in zip(panels, kinds, strict=True):
         for place, (name, by) in enumerate(numbers[kind].items()):
             sizes, values = list(by), np.array(list(by.values()))
-            look = {"color": QUIET} if name in (FACTORS, SHUFFLED) else line_look(place)
+            look = line_look(place)
+            if name in (FACTORS, SHUFFLED):
+                look = {"color": QUIET, "linestyle": "--" if name == FACTORS else ":"}
             axes.plot(sizes, values.mean(axis=1), marker="o", markersize=3, label=name, **look)
             axes.fill_between(
                 sizes,
@@ -277,6 +279,8 @@ def _figure(numbers: dict[str, Any]) -> Drawing:
         if kind == "accuracy":
             axes.axhline(numbers["chance"], color=QUIET, linestyle=":", linewidth=1)
         axes.set_xscale("log")
+        axes.set_xticks(numbers["labels"], [f"{size:,}" for size in numbers["labels"]])
+        axes.minorticks_off()
         axes.set_ylim(max(WORST, axes.get_ylim()[0]), 1.02)
         axes.set_xlabel("labelled images")
         axes.set_title("R² of factors with an order" if kind == "r2" else "accuracy of classes")

@@ -23,7 +23,7 @@ import numpy as np
 from scipy.linalg import eigh
 
 from unweave.applications._applied import Applied, ResultTable, settings_of
-from unweave.applications._inputs import Sample, sample
+from unweave.applications._inputs import Sample, sample, silent_words
 from unweave.data import FactorImages, load_data
 from unweave.editing import FactorReader, Finder, fit_reader
 from unweave.errors import ConfigError
@@ -198,6 +198,7 @@ def in_the_world(model: Model, taken: Sample, settings: Settings) -> dict[str, d
         if pair is None:
             continue
         away = np.abs(model.encode(pair[1]) - model.encode(pair[0])).mean(axis=0) / scale
+        away[list(taken.silent)] = 0
         found[factor.name] = dict(zip(labels, away.tolist(), strict=True))
     return found
 
@@ -298,7 +299,7 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
         numbers,
         _tables(numbers),
         _paragraph(model, numbers),
-        _caveats(model, numbers),
+        (*_caveats(model, numbers), *silent_words(taken, model)),
         _figure(numbers),
     )
 

@@ -24,7 +24,14 @@ from typing import Any
 import numpy as np
 
 from unweave.applications._applied import Applied, ResultTable, settings_of
-from unweave.applications._inputs import Sample, baselines, factor_of, in_classes, sample
+from unweave.applications._inputs import (
+    Sample,
+    baselines,
+    factor_of,
+    in_classes,
+    sample,
+    silent_words,
+)
 from unweave.errors import ConfigError, DataError
 from unweave.figures.style import PALETTE, QUIET, Drawing, styled
 from unweave.metrics import gaussian_total_correlation, kl_decomposition
@@ -145,7 +152,7 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
         numbers,
         (_table(numbers),),
         _paragraph(model, numbers),
-        _caveats(numbers),
+        (*_caveats(numbers), *silent_words(taken, model)),
         _figure(numbers),
     )
 
@@ -191,16 +198,23 @@ def _table(numbers: dict[str, Any]) -> ResultTable:
             null["nuisance"],
             numbers["entropy_of_nuisance"],
         ),
-        ("its bound, I(x; z) − I(x; y)", numbers["bound_of_nuisance"], None, None, None, None),
         (
-            "minimality: I(x; z)",
+            "its bound, I(image; z) − I(image; task)",
+            numbers["bound_of_nuisance"],
+            None,
+            None,
+            None,
+            None,
+        ),
+        (
+            "minimality: I(image; z)",
             found["i_xz"],
             None,
             None,
             None,
             numbers["most_that_can_be_seen"],
         ),
-        ("E KL(q(z|x) ‖ p(z)), above it", found["kl"], None, None, None, None),
+        ("E KL(q(z|image) ‖ p(z)), above it", found["kl"], None, None, None, None),
         ("disentanglement: total correlation", found["tc"], None, None, None, None),
     )
     header = ("nats", "the code", "pixels", "untrained", "rows shuffled", "at most")
@@ -238,8 +252,9 @@ def _paragraph(model: Model, numbers: dict[str, Any]) -> str:
 def _caveats(numbers: dict[str, Any]) -> tuple[str, ...]:
     told = [
         "Information found by classifiers is a lower bound: what they do not find may be there.",
-        "I(x; z) by the mixture of posteriors cannot exceed the logarithm of how many images are "
-        f"in it, here {numbers['most_that_can_be_seen']:.2f} nats; near that it is too small.",
+        "I(image; z) by the mixture of posteriors cannot exceed the logarithm of how many images "
+        f"are in it, here {numbers['most_that_can_be_seen']:.2f} nats; near that it is too small, "
+        "unless these are all images there are.",
         "A small total correlation does not say that components are the factors: rotations of "
         "independent Gaussians have none.",
     ]

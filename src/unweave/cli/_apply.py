@@ -44,7 +44,8 @@ def say_applied(applied: Any, model: Any, out: str | None) -> None:
     else:
         paths = applied.save(out or applications.FOLDER)
     for table in applied.tables:
-        shown = Table(*table.header, title=table.title, title_justify="left")
+        _output.say(table.title)
+        shown = Table(*table.header)
         for line in table.shown():
             shown.add_row(*line)
         _output.show(shown)
