@@ -309,7 +309,7 @@ def rule_lines(found: dict[str, Rows]) -> list[tuple[str, str, bool]]:
         lines.append(
             (
                 f"{name}: NLL of what was held out over that of the rest below 2 (element), above "
-                "3 (extrapolation), and rising from element to range to extrapolation in every seed",
+                "3 (extrapolation), and rising from one to the next, range between, in every seed",
                 "; ".join(f"{s} {shown(v)}" for s, v in ratios.items()),
                 all(
                     a < 2 and c > 3 and a < b < c for a, b, c in zip(*ratios.values(), strict=True)
@@ -358,7 +358,8 @@ def page() -> str:
         "",
         f"`python benchmarks/applications.py --seeds {' '.join(map(str, seeds))}` wrote this page: "
         f"squares (`toy_xys`), `mlp64` of 256 units, 6 latents, {STEPS:,} steps of 64 images. "
-        "[What each application does](../applications.md), and its caveats. Such small data show that the applications measure what they say; they do not "
+        "[What each application does](../applications.md), and its caveats. Such "
+        "small data show that the applications measure what they say; they do not "
         "rank methods.",
         "",
         "## Rules",
