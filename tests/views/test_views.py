@@ -46,12 +46,18 @@ def as_json(view):
 
 
 def test_lines_are_ordered_by_kl_and_dead_latents_come_last(toy):
-    def posterior(images):
-        mean, logvar = known_models.posterior(images)
-        mean[:, 3] = 1e-3 * mean[:, 0]
-        return mean, logvar
+    def hardly_dead(images):
+        codes = known_models.standard(images)
+        codes[:, 3] = 1e-3 * codes[:, 0]
+        return codes
 
-    model = known_models.separated(toy, posterior=posterior)
+    def posterior(images):
+        return hardly_dead(images), known_models.posterior(images)[1]
+
+    def decode(codes):
+        return known_models.draw(toy, codes)
+
+    model = wrap(hardly_dead, toy, decode=decode, posterior=posterior)
     view = views.traversals(model, codes=views.sample_codes(model, 200))
     assert view.labels[-1] == "z3"
     assert (np.diff(view.kl) <= 0).all()

@@ -119,10 +119,10 @@ def traversals(
 ) -> Traversals:
     """Vary one latent at a time.
 
-    `start` is a code or an image; by default an image of the data set, and "prior"
-    is the centre of the prior. Latents that are the same for every image, as silenced ones
-    are, are left out unless they are asked for. `ranges` says between which values, see `RANGES`; `reach` is
-    by default that of the prior, within which 95 % of it lie.
+    `start` is a code or an image; by default an image of the data set, and "prior" is the
+    centre of the prior. Latents that are the same for every image, as silenced ones are, are
+    left out unless they are asked for. `ranges` says between which values, see `RANGES`;
+    `reach` is by default that of the prior, within which 95 % of it lie.
     """
     check_name(ranges, RANGES, "range of traversals")
     reach = model.code_prior.reach if reach is None else reach
