@@ -225,6 +225,56 @@ def test_turned_axes_and_copies_are_warned_of(toy):
     assert [w.latents for w in views.warnings(twice).of_kind("correlated")] == [[0, 1]]
 
 
+def test_many_warnings_of_one_kind_are_one_line_that_tells_the_worst(toy):
+    def encode(images: np.ndarray) -> np.ndarray:
+        x, y, _ = known_models.read_factors(images).T
+        noise = np.random.default_rng(0).standard_normal((len(x), 4))
+        return np.stack([x, x, x + 8 * noise[:, 0], y, y + 4 * noise[:, 1]], axis=1)
+
+    found = views.warnings(wrap(encode, toy))
+    together = found.of_kind("correlated")
+    assert len(together) >= 3
+    lines = [line for line in found.in_short if "move together" in line]
+    assert len(lines) == 1
+    assert lines[0].startswith(f"{len(together)} pairs of latents move together; above all, z0 and")
+    assert "z1" in lines[0]
+    assert len(found.in_short) <= len({warned.kind for warned in found.warnings})
+
+
+def test_warnings_say_what_the_stored_score_says(separated, codes, monkeypatch):
+    """A run whose score, of other rows, has a latent mix two factors is warned of as it says."""
+    known = np.zeros((4, 3))
+    known[0] = [0.71, 0.52, 0.0]
+    details = {
+        "mutual_information": known,
+        "factor_entropy": np.ones(3),
+        "factor_names": ["x", "y", "side"],
+    }
+    scores = {"mig": {"value": 0.5, "details": details, "made": {"rows": 15_000}}}
+    monkeypatch.setattr(WrappedModel, "scores", scores)
+    mixed = views.warnings(separated, codes).of_kind("entangled_factors")
+    assert [warned.message for warned in mixed] == ["z0 mixes x (0.71 of its entropy) and y (0.52)"]
+    assert views.heat_map_of_scores(separated, "mi", codes).rows == 15_000
+    assert views.heat_map(separated, "mi", codes).rows == len(codes.rows)
+
+
+def test_a_run_that_is_not_finished_says_so_first(run):
+    assert not views.warnings(run).of_kind("unfinished")
+    begun = Run(run.config, run.summary, run.nets, step=3, data=run.data)
+    assert views.warnings(begun).in_short[0] == "the run is not finished: step 3 of 4"
+
+
+def test_a_latent_of_a_few_hundredths_of_a_nat_carries_nothing(toy):
+    def posterior(images):
+        mean, logvar = known_models.posterior(images)
+        mean[:, 3] = 0.3 * mean[:, 0]
+        return mean, logvar
+
+    view = views.kl_per_dimension(known_models.separated(toy, posterior=posterior))
+    assert 0.03 < view.kl[3] < 0.1
+    assert view.active.tolist() == [True, True, True, False]
+
+
 def test_independent_codes_of_many_equal_values_do_not_move_together(toy):
     """Two switches that are rarely on: ranked by position, their ties would seem to agree."""
     switches = np.random.default_rng(0).random((len(toy), 2)) < 0.1

@@ -14,7 +14,6 @@ from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
 
 DEEPEST = 4  # folders between the one given and a run
-ROWS = 2_000  # images encoded to say what latents carry
 KEPT_OPEN = 8  # runs
 
 
@@ -36,7 +35,7 @@ class OpenRun:
         """Return codes of some rows of the data set."""
         with self.lock:
             if self._codes is None:
-                self._codes = views.sample_codes(self.run, ROWS)
+                self._codes = views.sample_codes(self.run)
             return self._codes
 
     @property
