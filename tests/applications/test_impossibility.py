@@ -191,3 +191,12 @@ def test_applications_are_listed_and_mistyped_names_are_met_with_the_nearest(cap
     assert all(applications.spelled(name) in out for name in applications.names())
     assert main(["apply", "impossible", "run"]) == 2
     assert "'impossibility'" in capsys.readouterr().err
+
+
+def test_a_link_in_a_run_folder_shows_nothing_of_elsewhere(speaking_run, tmp_path):
+    folder = speaking_run / "applications"
+    folder.mkdir()
+    secret = tmp_path / "secret.json"
+    secret.write_text(json.dumps({"step": 1, "caveats": [], "tables": [], "paragraph": "secret"}))
+    (folder / "impossibility.json").symlink_to(secret)
+    assert applications.kept_by(uw.load(speaking_run)) == []

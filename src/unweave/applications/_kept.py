@@ -47,7 +47,12 @@ def kept_by(run: Run) -> list[Kept]:
         return []
     folder = run.path / FOLDER
     files = [folder / f"{name}.json" for name in names()]
-    return [_read(file) for file in files if file.is_file()]
+    return [_read(file) for file in files if _is_own(file)]
+
+
+def _is_own(file: Path) -> bool:
+    """Whether a file is there and no link, which could show a page what is elsewhere."""
+    return file.is_file() and not file.is_symlink() and not file.parent.is_symlink()
 
 
 def _read(file: Path) -> Kept:
@@ -68,7 +73,7 @@ def _read(file: Path) -> Kept:
         _words(content.get("paragraph"), file),
         tuple(_words(caveat, file) for caveat in caveats[:MOST_LINES]),
         tuple(_table(table, file) for table in tables[:MOST_LINES]),
-        picture if picture.is_file() else None,
+        picture if _is_own(picture) else None,
     )
 
 

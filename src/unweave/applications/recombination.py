@@ -256,22 +256,22 @@ def _tables(numbers: dict[str, Any]) -> tuple[ResultTable, ...]:
         )
         found.append(ResultTable("Reconstruction", header, lines))
     if numbers["r2"]:
-        lines = []
+        read: list[tuple[Any, ...]] = []
         for place, name in enumerate(numbers["r2"]["factors"]):
             for reader in ("code", "pixels"):
                 values = (float(numbers["r2"][p][reader][place]) for p in (TRAINED, HELD_OUT))
-                lines.append((f"{name}, from {reader}", *values))
+                read.append((f"{name}, from {reader}", *values))
         title = "R² of factors, read by a regression fitted to the training part"
-        found.append(ResultTable(title, header, tuple(lines)))
+        found.append(ResultTable(title, header, tuple(read)))
     if numbers.get("composition"):
         words = ("composed", "left as it was", "decoded from itself")
-        lines = [
+        composed = [
             (name, part, *(f"{by[part][word]:.4g}" for word in words))
             for name, by in numbers["composition"].items()
             for part in by
         ]
         title = "Composition: squared error to the true image"
-        found.append(ResultTable(title, ("factor taken", "result", *words), tuple(lines)))
+        found.append(ResultTable(title, ("factor taken", "result", *words), tuple(composed)))
     return tuple(found)
 
 
