@@ -176,6 +176,11 @@ class Remedy:
 
 
 REMEDIES: dict[str, Remedy] = {
+    "unfinished": Remedy(
+        "unfinished",
+        "the run was stopped before its last step",
+        ("unweave resume RUN; what else it shows may change until then",),
+    ),
     "dead": Remedy(
         "collapsed (whole code)",
         "every latent carries nothing: posterior collapse",

@@ -154,7 +154,7 @@ def speaking_run(tiny_run, tmp_path):
     shutil.copytree(tiny_run("vae").path, folder)
     run = uw.load(folder)
     layers = [part for part in run.nets.encoder.modules() if isinstance(part, torch.nn.Linear)]
-    layers[-1].weight.data[:4] *= 60
+    layers[-1].weight.data[:4] *= 600
     run.folder.save_networks(run.nets, run.step)
     return folder
 

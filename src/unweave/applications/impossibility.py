@@ -37,6 +37,7 @@ from unweave.probability.likelihood import negative_log_likelihoods
 from unweave.runs.config import Train
 from unweave.runs.model import Model
 from unweave.runs.run import Run
+from unweave.runs.silencing import NATS
 from unweave.runs.wrapped import WrappedModel, wrap
 from unweave.settings.optimizers import Adam
 
@@ -160,7 +161,7 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
     codes = _checked(model, settings)
     kl = codes.kl()
     assert kl is not None
-    active = model.code_prior.is_active(kl)
+    active = kl > model.code_prior.least_kl + NATS
     if active.sum() < 2:
         raise ConfigError(
             f"{int(active.sum())} latents of {model.name} carry anything; there is nothing to mix"
