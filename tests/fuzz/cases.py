@@ -276,6 +276,61 @@ def _word(rng: random.Random) -> str:
     return word.encode("utf-8", "replace").decode()[:2000]
 
 
+def coded(rng: random.Random, folder: Path) -> list[Command]:
+    """Tables of codes, pictures and changes, given to a stored run; and results that it keeps."""
+    run = STORED / "beta_vae"
+    way = rng.randrange(4)
+    if way == 0:
+        kind = rng.choice(("csv", "tsv", "npy", "npz", "parquet"))
+        file = folder / f"codes.{kind}"
+        file.write_bytes(_codes(kind, rng))
+        return [["decode", str(run), str(file), "--to", str(folder / "out")]]
+    if way == 1:
+        words = image_data(rng, folder)[0]
+        assert isinstance(words, list)
+        skip = ["--bad-images", "skip"] if "skip" in words else []
+        to = str(folder / f"codes.{rng.choice(('csv', 'npz', 'parquet'))}")
+        return [["encode", str(run), words[1], "--to", to, *skip]]
+    if way == 2:
+        change = rng.choice((_word(rng), f"z0={_word(rng)}", f"{_word(rng)}=1", "z1+=0.5"))
+        words = ["edit", str(run), "--row", rng.choice(("0", "-1", "5000")), "--no-judge"]
+        return [[*words, "--to", str(folder / "edited.png"), f"--set={change}".replace("\x00", "")]]
+    copied = folder / "one"
+    shutil.copytree(run, copied)
+    (copied / "applications").mkdir()
+    result = {
+        "step": 1,
+        "paragraph": "words",
+        "caveats": ["a", "b"],
+        "tables": [{"title": "t", "header": ["a", "b"], "lines": [["c", 1.5], [None, 2]]}],
+    }
+    kept = copied / "applications" / "fairness.json"
+    kept.write_bytes(json_text(json_spoilt(result, rng)))
+    kept.with_suffix(".png").write_bytes(bytes_spoilt(_png(), rng))
+    return [lambda: _kept(copied)]
+
+
+def _codes(kind: str, rng: random.Random) -> bytes:
+    lines = ["file,shape,z0,z1,z2", *(f"{i}.png,round,{i},0.5,-1" for i in range(6))]
+    content = "\n".join(lines).encode()
+    if kind in ("csv", "tsv"):
+        return spoilt(content, rng) if rng.random() < 0.8 else content
+    return _table("codes", kind, rng, spoil=True)
+
+
+def _png() -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (8, 8)).save(out, "PNG")
+    return out.getvalue()
+
+
+def _kept(folder: Path) -> Any:
+    from unweave import runs
+    from unweave.report import application_sections
+
+    return application_sections.sections(runs.load(folder))
+
+
 KINDS: dict[str, Maker] = {
     "study": study,
     "tables": tables,
@@ -284,4 +339,5 @@ KINDS: dict[str, Maker] = {
     "run_folder": run_folder,
     "spoilt_settings": spoilt_settings,
     "flags": flags,
+    "coded": coded,
 }

@@ -180,6 +180,8 @@ def _factors_of(files: Sequence[str], path: Path) -> dict[str, np.ndarray]:
 def columns_of(table: NamedTable) -> dict[str, Any]:
     """Return the columns of a table by name; numbers that stand for words are words again."""
     found: dict[str, Any] = {}
+    if table.values.dtype.kind not in "biuf":
+        raise DataError(f"expected a table of numbers and words, found {table.values.dtype}")
     for name, column in zip(table.names, table.values.T, strict=True):
         if name in table.classes:
             words = np.array([*table.classes[name], ""])
