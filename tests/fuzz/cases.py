@@ -311,7 +311,7 @@ def coded(rng: random.Random, folder: Path) -> list[Command]:
 
 
 def _codes(kind: str, rng: random.Random) -> bytes:
-    lines = ["file,shape,z0,z1,z2", *(f"{i}.png,round,{i},0.5,-1" for i in range(6))]
+    lines = ["file,shape,z0,z1", *(f"{i}.png,round,{i},-0.5" for i in range(6))]
     content = "\n".join(lines).encode()
     if kind in ("csv", "tsv"):
         return spoilt(content, rng) if rng.random() < 0.8 else content

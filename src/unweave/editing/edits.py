@@ -106,7 +106,9 @@ class Edited(PicturedView):
                 "images of the data is in brackets, and a smaller change says nothing."
             )
         else:
-            told.append("No factors are known, so what else changed is for the eye to judge.")
+            told.append(
+                "What else changed was not read off the images: it is for the eye to judge."
+            )
         return " ".join(told)
 
     def grid(self) -> ImageGrid:
