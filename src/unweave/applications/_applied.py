@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from unweave.figures import ImageGrid
 from unweave.files.writing import write_atomically
+from unweave.runs.model import Model
 from unweave.views import plain
 
 if TYPE_CHECKING:
@@ -76,9 +77,30 @@ class Applied:
         return paths
 
 
-def settings_of(settings: Any) -> dict[str, Any]:
-    """Return the settings of an application as JSON can hold them."""
-    return dict(plain(asdict(settings)))
+def applied_to(
+    model: Model,
+    settings: Any,
+    numbers: Mapping[str, Any],
+    *,
+    tables: tuple[ResultTable, ...],
+    paragraph: str,
+    caveats: tuple[str, ...],
+    figure: "Drawing | ImageGrid | None" = None,
+    data: str = "",
+) -> Applied:
+    """Return the result of the application whose settings these are."""
+    return Applied(
+        type(settings).__module__.rpartition(".")[2],
+        model.name,
+        data or model.data.name,
+        model.step,
+        plain(asdict(settings)),
+        numbers,
+        tables,
+        paragraph,
+        caveats,
+        figure,
+    )
 
 
 def mean_and_deviation(values: Sequence[float]) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from unweave.applications._applied import Applied, ResultTable, mean_and_deviation, settings_of
+from unweave.applications._applied import Applied, ResultTable, applied_to, mean_and_deviation
 from unweave.applications._inputs import COMPONENTS, factor_of, in_classes
 from unweave.editing import Finder
 from unweave.errors import ConfigError, DataError
@@ -122,17 +122,14 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
         "chance": chance,
         "all_labels": _accuracy(project(data.images(pool)), known, seen, truth),
     }
-    return Applied(
-        "augment",
-        model.name,
-        data.name,
-        model.step,
-        settings_of(settings),
+    return applied_to(
+        model,
+        settings,
         numbers,
-        (_table(numbers, settings, len(pool)),),
-        _paragraph(model, numbers, settings),
-        _caveats(),
-        _picture(*shown, settings.copies),
+        tables=(_table(numbers, settings, len(pool)),),
+        paragraph=_paragraph(model, numbers, settings),
+        caveats=_caveats(),
+        figure=_picture(*shown, settings.copies),
     )
 
 

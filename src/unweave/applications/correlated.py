@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from unweave.applications._applied import Applied, ResultTable, mean_and_deviation, settings_of
+from unweave.applications._applied import Applied, ResultTable, applied_to, mean_and_deviation
 from unweave.data import FactorImages
 from unweave.errors import ConfigError, DataError
 from unweave.evaluation.score import score
@@ -111,17 +111,14 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
         "of_other_pairs": _of_others(knowledge, first, second),
         "undone": _curve(codes, factors[:, [first, second]], settings),
     }
-    return Applied(
-        "correlated",
-        model.name,
-        data.name,
-        model.step,
-        settings_of(settings),
+    return applied_to(
+        model,
+        settings,
         numbers,
-        _tables(numbers),
-        _paragraph(model, numbers),
-        _caveats(),
-        _figure(numbers),
+        tables=_tables(numbers),
+        paragraph=_paragraph(model, numbers),
+        caveats=_caveats(),
+        figure=_figure(numbers),
     )
 
 

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from unweave import runs
-from unweave.applications._applied import Applied, ResultTable, mean_and_deviation, settings_of
+from unweave.applications._applied import Applied, ResultTable, applied_to, mean_and_deviation
 from unweave.applications._inputs import (
     COMPONENTS,
     Sample,
@@ -167,17 +167,14 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
     if settings.beside:
         numbers["among_runs"], told = _among_runs(model, settings)
         caveats += told
-    return Applied(
-        "fairness",
-        model.name,
-        data.name,
-        model.step,
-        settings_of(settings),
+    return applied_to(
+        model,
+        settings,
         numbers,
-        _tables(numbers),
-        _paragraph(model, numbers, settings),
-        caveats,
-        _drawn(numbers),
+        tables=_tables(numbers),
+        paragraph=_paragraph(model, numbers, settings),
+        caveats=caveats,
+        figure=_drawn(numbers),
     )
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from unweave.applications._applied import Applied, ResultTable, mean_and_deviation, settings_of
+from unweave.applications._applied import Applied, ResultTable, applied_to, mean_and_deviation
 from unweave.applications._inputs import Sample, baselines, sample, silent_words
 from unweave.data import Factor
 from unweave.errors import ConfigError, DataError
@@ -126,17 +126,14 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
             for name, table in inputs.items()
         }
         numbers["chance"] = _chance(classes[judged])
-    return Applied(
-        "few_labels",
-        model.name,
-        data.name,
-        model.step,
-        settings_of(settings),
+    return applied_to(
+        model,
+        settings,
         numbers,
-        _tables(numbers),
-        _paragraph(model, numbers),
-        (*_caveats(numbers), *silent_words(taken, model)),
-        _figure(numbers),
+        tables=_tables(numbers),
+        paragraph=_paragraph(model, numbers),
+        caveats=(*_caveats(numbers), *silent_words(taken, model)),
+        figure=_figure(numbers),
     )
 
 

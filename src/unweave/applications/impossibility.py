@@ -26,7 +26,7 @@ from scipy.fft import dct
 from scipy.special import logsumexp
 
 from unweave import views
-from unweave.applications._applied import Applied, ResultTable, settings_of
+from unweave.applications._applied import Applied, ResultTable, applied_to
 from unweave.errors import ConfigError
 from unweave.evaluation.score import score
 from unweave.figures import ImageGrid
@@ -191,17 +191,14 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
         "rounding": _rounding(own.log_likelihood),
         "scores": scores,
     }
-    return Applied(
-        "impossibility",
-        model.name,
-        model.data.name,
-        model.step,
-        settings_of(settings),
+    return applied_to(
+        model,
+        settings,
         numbers,
-        (_table(own, same, fresh, scores),),
-        _paragraph(model, int(active.sum()), own, same, gap, scores),
-        _caveats(model),
-        _picture(model, twin, rotation, active),
+        tables=(_table(own, same, fresh, scores),),
+        paragraph=_paragraph(model, int(active.sum()), own, same, gap, scores),
+        caveats=_caveats(model),
+        figure=_picture(model, twin, rotation, active),
     )
 
 

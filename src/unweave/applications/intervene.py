@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigh
 
-from unweave.applications._applied import Applied, ResultTable, settings_of
+from unweave.applications._applied import Applied, ResultTable, applied_to
 from unweave.applications._inputs import Sample, sample, silent_words
 from unweave.data import FactorImages, load_data
 from unweave.editing import FactorReader, Finder, fit_reader
@@ -290,17 +290,14 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
                 r.factor: {"quality": r.quality, "error": r.error} for r in reader.readings
             }
             numbers["in_the_code"] = in_the_code(model, reader, taken, settings)
-    return Applied(
-        "intervene",
-        model.name,
-        data.name,
-        model.step,
-        settings_of(settings),
+    return applied_to(
+        model,
+        settings,
         numbers,
-        _tables(numbers),
-        _paragraph(model, numbers),
-        (*_caveats(model, numbers), *silent_words(taken, model)),
-        _figure(numbers),
+        tables=_tables(numbers),
+        paragraph=_paragraph(model, numbers),
+        caveats=(*_caveats(model, numbers), *silent_words(taken, model)),
+        figure=_figure(numbers),
     )
 
 

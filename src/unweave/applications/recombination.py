@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from unweave.applications._applied import Applied, ResultTable, settings_of
+from unweave.applications._applied import Applied, ResultTable, applied_to
 from unweave.applications._inputs import COMPONENTS
 from unweave.data import FactorImages
 from unweave.editing import Finder
@@ -104,17 +104,14 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
         decoded = {name: model.reconstruct(part) for name, part in images.items()}
         numbers |= _reconstructed(images, decoded, data.images(known))
         numbers["composition"] = composition(model, data, rows, known, rng)
-    return Applied(
-        "recombination",
-        model.name,
-        data.name,
-        model.step,
-        settings_of(settings),
+    return applied_to(
+        model,
+        settings,
         numbers,
-        _tables(numbers),
-        _paragraph(model, numbers),
-        _caveats(model, numbers),
-        None if decoded is None else _picture(images[HELD_OUT], decoded[HELD_OUT]),
+        tables=_tables(numbers),
+        paragraph=_paragraph(model, numbers),
+        caveats=_caveats(model, numbers),
+        figure=None if decoded is None else _picture(images[HELD_OUT], decoded[HELD_OUT]),
     )
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from unweave.applications._applied import Applied, ResultTable, settings_of
+from unweave.applications._applied import Applied, ResultTable, applied_to
 from unweave.applications._inputs import (
     Sample,
     baselines,
@@ -143,17 +143,14 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
         "most_that_can_be_seen": float(np.log(len(codes.rows))),
         "bound_of_nuisance": _bound(found["i_xz"], entropy(y)),
     }
-    return Applied(
-        "representation",
-        model.name,
-        data.name,
-        model.step,
-        settings_of(settings),
+    return applied_to(
+        model,
+        settings,
         numbers,
-        (_table(numbers),),
-        _paragraph(model, numbers),
-        (*_caveats(numbers), *silent_words(taken, model)),
-        _figure(numbers),
+        tables=(_table(numbers),),
+        paragraph=_paragraph(model, numbers),
+        caveats=(*_caveats(numbers), *silent_words(taken, model)),
+        figure=_figure(numbers),
     )
 
 

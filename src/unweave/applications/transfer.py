@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from unweave.applications._applied import Applied, ResultTable, settings_of
+from unweave.applications._applied import Applied, ResultTable, applied_to
 from unweave.applications._inputs import principal_components, untrained_twin
 from unweave.applications.few_labels import r2_of_ridge
 from unweave.data import DataOptions, FactorImages, load_data
@@ -116,17 +116,15 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
             held,
             settings,
         )
-    return Applied(
-        "transfer",
-        model.name,
-        f"{source.name}, then {target.name}",
-        model.step,
-        settings_of(settings),
+    return applied_to(
+        model,
+        settings,
         numbers,
-        _tables(numbers),
-        _paragraph(model, numbers, settings),
-        _caveats(target),
-        _picture(models, held),
+        tables=_tables(numbers),
+        paragraph=_paragraph(model, numbers, settings),
+        caveats=_caveats(target),
+        figure=_picture(models, held),
+        data=f"{source.name}, then {target.name}",
     )
 
 
