@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info  # type: ignore[import-untyped]
 
 from unweave.data import FactorImages, from_arrays
 from unweave.devices import choose_device
@@ -69,9 +69,9 @@ def _extras() -> list[Finding]:
     wanted: dict[str, list[str]] = {}
     for line in importlib.metadata.requires("unweave") or []:
         package = re.match(r"[\w.-]+", line)
-        extra = re.search(r"extra == ['\"](\w+)['\"]", line)
-        if package and extra and extra[1] != "dev" and package[0] != "unweave":
-            wanted.setdefault(extra[1], []).append(package[0])
+        wish = re.search(r"extra == ['\"](\w+)['\"]", line)
+        if package and wish and wish[1] != "dev" and package[0] != "unweave":
+            wanted.setdefault(wish[1], []).append(package[0])
     found = []
     for extra, packages in sorted(wanted.items()):
         missing = [name for name in packages if not _is_installed(name)]
