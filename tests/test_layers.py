@@ -24,7 +24,7 @@ LAYERS = [
     {"editing"},
     {"applications", "advice"},
     {"watchers", "report", "explorer"},
-    {"recipes", "workflows", "automatic"},
+    {"recipes", "workflows", "automatic", "estimator", "doctor"},
     {"studies"},
     {"cli"},
     {"__main__"},
