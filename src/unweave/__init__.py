@@ -35,11 +35,15 @@ if TYPE_CHECKING:
     from unweave.methods.beta_vae import BetaVAE as BetaVAE
     from unweave.methods.control_vae import ControlVAE as ControlVAE
     from unweave.methods.cooled_tcvae import CooledTCVAE as CooledTCVAE
+    from unweave.methods.dc_ign import DCIGN as DCIGN
     from unweave.methods.dip_vae import DIPVAE as DIPVAE
     from unweave.methods.dynamic_vae import DynamicVAE as DynamicVAE
+    from unweave.methods.f_statistic import FStatistic as FStatistic
     from unweave.methods.factor_vae import FactorVAE as FactorVAE
+    from unweave.methods.ff_vae import FFVAE as FFVAE
     from unweave.methods.ground_truth import GroundTruth as GroundTruth
     from unweave.methods.gvae import GVAE as GVAE
+    from unweave.methods.hfs import HFS as HFS
     from unweave.methods.i_vae import IVAE as IVAE
     from unweave.methods.ica import ICA as ICA
     from unweave.methods.info_gan import InfoGAN as InfoGAN
@@ -54,6 +58,7 @@ if TYPE_CHECKING:
     from unweave.methods.slow_vae import SlowVAE as SlowVAE
     from unweave.methods.untrained_vae import UntrainedVAE as UntrainedVAE
     from unweave.methods.vae import VAE as VAE
+    from unweave.methods.vae_gan import VAEGAN as VAEGAN
     from unweave.methods.very_deep_vae import VeryDeepVAE as VeryDeepVAE
 
     # end of names

@@ -51,7 +51,8 @@ def columns_for_every_method(count: int) -> dict[str, np.ndarray]:
     """Return columns of a user's table that give any kind of batch."""
     rows = np.arange(count)
     together = {"group": rows // 4, "pair": rows // 2, "clip": rows // 8, "time": rows % 8}
-    return together | {"label": np.where(rows % 3, rows % 4, np.nan)}
+    factors = {"azimuth": rows % 5, "light": rows // 5 % 4}
+    return together | factors | {"label": np.where(rows % 3, rows % 4, np.nan)}
 
 
 pytestmark = pytest.mark.usefixtures("plain_gan_is_known")

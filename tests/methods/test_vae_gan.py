@@ -9,7 +9,8 @@ from torch import nn
 from unweave.batches import TripletBatch
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
-from unweave.methods.vae_gan import REAL, REMEMBERED, VAEGAN, towards
+from unweave.methods._seen import REMEMBERED
+from unweave.methods.vae_gan import REAL, VAEGAN, towards
 from unweave.networks.mlp64 import MLP64
 
 METHOD = VAEGAN(latent_dim=3, content_dim=2, class_column="kind", discriminator_width=8)

@@ -36,6 +36,7 @@ from unweave.errors import ConfigError
 from unweave.methods._autoencoder import Autoencoder
 from unweave.methods._code import Part
 from unweave.methods._method import Loss, Player, Turn
+from unweave.methods._seen import SeenCodes
 from unweave.networks import LEAK, Architecture, Networks, spectrally_normalized
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.settings.optimizers import Adam, Optimizer
@@ -43,7 +44,6 @@ from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Images, Latents, Scalar
 
 REAL = 0.95  # what the judge should say of real images, and fakes want it to say of them
-REMEMBERED = 256  # contents seen last, to draw from
 
 
 class ClassJudge(nn.Module):
@@ -61,28 +61,6 @@ class ClassJudge(nn.Module):
         features = self.trunk(images) + self.classes(classes)
         logits: Tensor = self.head(leaky_relu(features, LEAK))[:, 0].float()
         return logits
-
-
-class SeenContents(nn.Module):
-    """The contents of the images seen last: they have no prior to be drawn from."""
-
-    contents: Tensor
-
-    def __init__(self, size: int):
-        super().__init__()
-        self.register_buffer("contents", torch.zeros(REMEMBERED, size))
-        self.register_buffer("count", torch.zeros((), dtype=torch.int64))
-
-    @torch.no_grad()
-    def remember(self, contents: Latents) -> None:
-        """Put contents in the place of the oldest ones."""
-        kept = torch.cat([contents.to(self.contents.dtype), self.contents])
-        self.contents.copy_(kept[:REMEMBERED])
-        self.count.copy_((self.count + len(contents)).clamp_max(REMEMBERED))
-
-    def sample(self, count: int) -> Latents:
-        """Draw from those there are; before any was seen, all are 0."""
-        return self.contents[torch.randint(max(int(self.count), 1), (count,))]
 
 
 class Encoded(NamedTuple):
@@ -149,7 +127,7 @@ class VAEGAN(Autoencoder):
             data.column_sizes[self.class_column],
             width,
         )
-        nets.seen = SeenContents(self.content_dim)
+        nets.seen = SeenCodes(self.content_dim)
         return nets
 
     @property

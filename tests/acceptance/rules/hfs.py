@@ -1,0 +1,69 @@
+"""HFS: correlated factors have codes whose support is a box, and keep them apart."""
+
+from functools import cache
+
+import numpy as np
+import torch
+
+from rules._measures import scatter, squared_error
+from rules._rule import Checks, Columns, Finding, Measure, Rule
+from rules._training import FAST, all_images, judged_on, squares, train, untrained
+from unweave.data import FactorImages
+from unweave.methods import Method
+from unweave.methods.beta_vae import BetaVAE
+from unweave.methods.hfs import HFS, distance_of_supports
+from unweave.metrics import dci, mig
+from unweave.runs.run import Run
+
+STEPS = 2500
+SETTINGS = {"gamma": 100, "beta": 1, **FAST}
+
+
+@cache
+def together() -> FactorImages:
+    """Return squares of which x and y are seldom far apart."""
+    return squares().arranged(correlate="x~y:0.1")
+
+
+def finding(run: Run) -> Finding:
+    data = squares()
+    codes, factors = judged_on(run, data).encode(all_images(data)), data.factors()
+    seen = codes[together().draw_rows(256, np.random.default_rng(0))]
+    spread = torch.from_numpy((seen - seen.mean(0)) / (seen.std(0) + 1e-3))
+    pairs = torch.triu_indices(codes.shape[1], codes.shape[1], 1).T
+    numbers = {
+        "missing support": float(distance_of_supports(spread, pairs)) / len(pairs),
+        "MIG": float(mig(codes, factors).value),
+        "DCI": float(dci(codes, factors, train_rows=682, test_rows=341).value),
+        "squared error": squared_error(judged_on(run, data)),
+    }
+    best = [int(np.abs(np.corrcoef(codes.T, factors[:, k])[-1, :-1]).argmax()) for k in (0, 1)]
+    return Finding(numbers, scatter(codes, factors[:, 0], *best))
+
+
+def trained(method: Method) -> Measure:
+    return lambda seed: finding(train(method, data=together(), seed=seed, steps=STEPS))
+
+
+def checks(own: Columns, others: dict[str, Columns]) -> Checks:
+    rival = others["β-VAE, β = 4"]
+    return {
+        "DCI ≥ β-VAE's, median": bool(np.median(own["DCI"]) >= np.median(rival["DCI"])),
+        "support nearer to a box": bool(
+            (own["missing support"] < rival["missing support"].min() / 2).all()
+        ),
+    }
+
+
+RULE = Rule(
+    covers=("hfs",),
+    claim="x and y correlated (σ = 0.1)",
+    method=trained(HFS(**SETTINGS)),
+    saboteurs={
+        "no distance of supports": trained(HFS(**SETTINGS | {"gamma": 0})),
+        "untrained": lambda seed: finding(untrained(HFS(**SETTINGS), data=together(), seed=seed)),
+    },
+    references={"β-VAE, β = 4": trained(BetaVAE(beta=4, **FAST))},
+    checks=checks,
+    picture="All images, the dimensions that know most of x and of y; the colour is x.",
+)
