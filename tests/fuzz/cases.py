@@ -187,6 +187,27 @@ def run_folder(rng: random.Random, folder: Path) -> list[Command]:
     return commands
 
 
+def spoilt_settings(rng: random.Random, folder: Path) -> list[Command]:
+    """A stored run whose settings are spoilt, gone on with and reported on.
+
+    It has two steps to go, whatever its settings: a million are a request, not a fault.
+    """
+    run = folder / "one"
+    shutil.copytree(STORED / rng.choice(("beta_vae", "ground_truth", "info_gan")), run)
+    file = run / "config.json"
+    config = json.loads(file.read_bytes())
+    length = {name: config["settings"][name] for name in ("steps", "batch_size")}
+    steps = str(length["steps"] + 2)
+    config = json_spoilt(config, rng)
+    if isinstance(config, dict) and isinstance(config.get("settings"), dict):
+        config["settings"] |= length
+    file.write_bytes(json_text(config))
+    if rng.random() < 0.9:
+        short = ["--steps", steps, "--no-evaluation", "--evaluations", "0"]
+        return [["resume", str(run), *short]]
+    return [["report", str(run), "--out", str(folder / "report.html")]]
+
+
 def _explored(root: Path) -> list[Command]:
     """What the explorer asks of a folder before anything is computed."""
     from unweave.explorer import page_data
@@ -261,5 +282,6 @@ KINDS: dict[str, Maker] = {
     "array_data": array_data,
     "image_data": image_data,
     "run_folder": run_folder,
+    "spoilt_settings": spoilt_settings,
     "flags": flags,
 }
