@@ -118,6 +118,25 @@ def say_scores(scores: dict[str, Any]) -> None:
     show(table)
 
 
+def say_probe(found: Any) -> None:
+    """Print what classifiers of a few labels are right in, of codes and of pixels."""
+    table = Table(
+        "classifier",
+        "of codes",
+        "of pixels",
+        title=f"{found.column} of {found.judged:,} images from {found.labels} labels, mean "
+        f"(least to most) of {len(next(iter(found.codes.values())))} draws; "
+        f"chance {found.chance:.3f}",
+    )
+
+    def words(of: Any) -> str:
+        return f"{sum(of) / len(of):.3f}  ({min(of):.3f} to {max(of):.3f})"
+
+    for name, of_codes in found.codes.items():
+        table.add_row(name, words(of_codes), words(found.pixels[name]))
+    show(table)
+
+
 def say_run(run: Any) -> None:
     """Print the scores of a run and where its files are."""
     scores = {name: e for name, e in run.scores.items() if e.get("step", run.step) == run.step}
