@@ -26,7 +26,8 @@ def clips(images: torch.Tensor = IMAGES) -> ClipBatch:
 
 def networks(method: DrNet = METHOD):
     torch.manual_seed(0)
-    return method.networks(MLP64(hidden=16), SUMMARY)
+    # Not in training, so that no frame depends on the others of its batch.
+    return method.networks(MLP64(hidden=16), SUMMARY).eval()
 
 
 def losses(nets, batch=None, method: DrNet = METHOD):
@@ -104,6 +105,12 @@ def test_doubt_and_likeness_move_the_past_frame_alone(term):
     moved = images.grad.flatten(1).abs().sum(1)
     assert (moved[0::2] > 0).all()
     assert (moved[1::2] == 0).all()
+
+
+def test_contents_of_a_batch_cannot_all_be_alike():
+    nets = networks().train()
+    contents = METHOD.content(nets, IMAGES).atanh()
+    torch.testing.assert_close(contents.std(0, correction=0), torch.ones(3), atol=0.01, rtol=0)
 
 
 def test_motion_goes_on_as_it_went_until_it_is_fitted():

@@ -10,16 +10,15 @@ clip, with content c, pose p, decoder G and a judge C of pairs of poses,
 
 with x'' of another clip; sg stops gradients. A content must do for the other frame, so it
 holds what both share; the judge tells by two poses whether they are of one clip, and the pose
-is to leave it in doubt, so it holds nothing that would tell clips apart. Both are bounded by
-tanh.
+is to leave it in doubt, so it holds nothing that would tell clips apart. Both are normalised
+over the batch, without which contents would all become alike, and bounded by tanh.
 
 The motion of poses is followed on by `future`: a linear model of the pose from the two
 before it, fitted when training ends, moves the pose on, and the content of the last frame
 seen is decoded with it.
 
 Differs from the paper: a frame x is the past one of the pair, at most `offset` frames back,
-where the code takes four frames of a clip; no batch normalisation before tanh, which would
-let the frames of a batch see each other, and no skip connections, by which a decoder could
+where the code takes four frames of a clip; no skip connections, by which a decoder could
 copy what it should be told; frames to come are moved on by a linear model instead of an
 LSTM. Errors are summed over pixels, and weights are set against that.
 """
@@ -117,10 +116,10 @@ class DrNet(Autoencoder):
     def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
         shape = data.image_shape
         nets = Networks()
-        nets.content_encoder = nn.Sequential(
-            architecture.encoder(shape, self.content_dim), nn.Tanh()
+        nets.content_encoder = bounded(
+            architecture.encoder(shape, self.content_dim), self.content_dim
         )
-        nets.pose_encoder = nn.Sequential(architecture.encoder(shape, self.latent_dim), nn.Tanh())
+        nets.pose_encoder = bounded(architecture.encoder(shape, self.latent_dim), self.latent_dim)
         nets.decoder = architecture.decoder(self.content_dim + self.latent_dim, shape)
         nets.judge = code_discriminator(
             2 * self.latent_dim, self.discriminator_width, self.discriminator_depth
@@ -138,12 +137,13 @@ class DrNet(Autoencoder):
         }
 
     def turns(self, nets: Networks, batch: ClipBatch, step: int) -> Iterator[Turn]:
-        past, present = batch.images[0::2], batch.images[1::2]
-        if len(past) < 2:
+        present = batch.images[1::2]
+        if len(present) < 2:
             raise ConfigError("dr_net compares clips: batch_size must be 4 or more")
         with torch.no_grad():
-            first, second = self.pose(nets, past), self.pose(nets, present)
-            nets.seen.remember(torch.cat([self.content(nets, past), first], dim=1))
+            codes = self.encode(nets, batch.images)
+            nets.seen.remember(codes)
+        first, second = codes[0::2, self.content_dim :], codes[1::2, self.content_dim :]
         same = self.judged(nets, first, second)
         # Each clip's first pose beside the second of the next clip: of none its own.
         different = self.judged(nets, first, second.roll(1, dims=0))
@@ -151,8 +151,10 @@ class DrNet(Autoencoder):
         judging = discriminator_loss(same, different) / 2
         yield Turn("judge", Loss(judging, told_apart=told_apart))
 
-        content, other_content = self.content(nets, past), self.content(nets, present)
-        pose, other_pose = self.pose(nets, past), self.pose(nets, present)
+        # All frames at once, so that the same statistics normalise both of a clip.
+        contents, poses = self.content(nets, batch.images), self.pose(nets, batch.images)
+        content, other_content = contents[0::2], contents[1::2]
+        pose, other_pose = poses[0::2], poses[1::2]
         reconstruction = self.reconstruction(nets, torch.cat([content, other_pose], dim=1), present)
         similarity = squared_distance(content, other_content.detach())
         doubt = doubt_loss(self.judged(nets, pose, other_pose.detach()))
@@ -225,6 +227,14 @@ class DrNet(Autoencoder):
         """Draw contents and poses seen last, each by itself: there is no other prior."""
         contents, poses = nets.seen.sample(count), nets.seen.sample(count)
         return torch.cat([contents[:, : self.content_dim], poses[:, self.content_dim :]], dim=1)
+
+
+def bounded(encoder: nn.Module, size: int) -> nn.Module:
+    """Return an encoder whose outputs are normalised over the batch, then bounded by tanh.
+
+    The normalisation has no scale of its own: likeness of contents would bring it to 0.
+    """
+    return nn.Sequential(encoder, nn.BatchNorm1d(size, affine=False), nn.Tanh())
 
 
 def doubt_loss(logits: Tensor) -> Scalar:

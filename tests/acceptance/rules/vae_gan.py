@@ -90,7 +90,7 @@ def checks(own: Columns, others: object) -> Checks:
 
 SABOTEURS: dict[str, Measure] = {
     "classes shuffled": lambda seed: trained(seed, shuffled(shapes(), seed)),
-    "judge asleep, style free": lambda seed: trained(seed, adversarial_weight=0, beta=0),
+    "judge not asked": lambda seed: trained(seed, adversarial_weight=0),
     "untrained": lambda seed: finding(untrained(VAEGAN(**SETTINGS), data=shapes(), seed=seed)),
 }
 RULE = Rule(
@@ -102,6 +102,5 @@ RULE = Rule(
     method=trained,
     saboteurs=SABOTEURS,
     checks=checks,
-    told={"judge asleep": lambda seed: trained(seed, adversarial_weight=0)},
     picture="Swaps: the content of the image above with the style of the image on the left.",
 )
