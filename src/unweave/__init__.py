@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from unweave.methods.cooled_tcvae import CooledTCVAE as CooledTCVAE
     from unweave.methods.dc_ign import DCIGN as DCIGN
     from unweave.methods.dip_vae import DIPVAE as DIPVAE
+    from unweave.methods.dr_net import DrNet as DrNet
     from unweave.methods.dynamic_vae import DynamicVAE as DynamicVAE
     from unweave.methods.f_statistic import FStatistic as FStatistic
     from unweave.methods.factor_vae import FactorVAE as FactorVAE
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from unweave.methods.qlae import QLAE as QLAE
     from unweave.methods.semi_supervised import SemiSupervised as SemiSupervised
     from unweave.methods.slow_vae import SlowVAE as SlowVAE
+    from unweave.methods.tripod import Tripod as Tripod
     from unweave.methods.untrained_vae import UntrainedVAE as UntrainedVAE
     from unweave.methods.vae import VAE as VAE
     from unweave.methods.vae_gan import VAEGAN as VAEGAN
