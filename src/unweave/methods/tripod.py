@@ -165,7 +165,7 @@ def activations(decoder: nn.Module, z: Latents) -> list[Tensor]:
         last = max(
             (i for i, layer in enumerate(decoder) if isinstance(layer, ACTIVATIONS)), default=-1
         )
-        for layer in decoder[: last + 1]:
+        for layer in list(decoder)[: last + 1]:
             z = layer(z)
             if isinstance(layer, ACTIVATIONS):
                 found.append(z)

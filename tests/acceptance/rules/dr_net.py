@@ -17,10 +17,12 @@ from unweave.settings.optimizers import Adam
 
 STEPS = 3000
 RATE = Adam(1e-3, betas=(0.5, 0.999))
+# A pose with room for x and y and nothing else.
 SETTINGS = {
-    "latent_dim": 4,
+    "latent_dim": 2,
     "content_dim": 8,
     "offset": 15,
+    "adversarial_weight": 20,
     "optimizer": RATE,
     "discriminator_optimizer": RATE,
 }

@@ -22,8 +22,8 @@ STEPS = 2500
 SETTINGS = {
     "latent_dim": 4,
     "sensitive": ("large",),
-    "alpha": 20,
-    "gamma": 20,
+    "alpha": 100,
+    "gamma": 40,
     "optimizer": Adam(1e-3),
     **DISCRIMINATOR,
 }
