@@ -29,6 +29,8 @@ PROTOCOLS = "<!-- protocols: python docs/make_tables.py -->", "<!-- end of proto
 METHODS = "<!-- methods: python docs/make_tables.py -->", "<!-- end of methods -->"
 NAMES = "# names: python docs/make_tables.py", "# end of names"
 
+RATE = "learning_rate"  # the first setting of an optimizer, which is always shown
+
 
 def tables() -> str:
     """Return the tables as markdown."""
@@ -97,8 +99,8 @@ def shown(value: object) -> str:
     if not isinstance(value, Optimizer):
         return str(value) or "(none)"
     usual = {field.name: field.default for field in fields(value)}
-    changed = {name: v for name, v in vars(value).items() if v != usual[name]}
-    return f"{type(value).__name__}({', '.join(f'{n}={v}' for n, v in changed.items())})"
+    changed = [f"{n}={v}" for n, v in vars(value).items() if n != RATE and v != usual[n]]
+    return f"{type(value).__name__}({', '.join([str(getattr(value, RATE)), *changed])})"
 
 
 def told_without(method: Method) -> str:

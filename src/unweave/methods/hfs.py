@@ -30,8 +30,9 @@ TOGETHER = 4_000_000  # distances that are held in memory at once
 
 @dataclass(frozen=True, kw_only=True)
 class HFS(GaussianVAE):
-    gamma: Schedule = constant(100.0)
-    """Weight of the distance of supports. Paper: 0.1 to 10,000."""
+    gamma: Schedule = constant(1.0)
+    """Weight of the distance of supports. Paper: 0.1 to 10,000; of a code that the KL keeps
+    from shrinking, little does much."""
     beta: Schedule = constant(1.0)
     """Weight of the KL term. Paper: 0 to 16."""
     pairs: int = 25
