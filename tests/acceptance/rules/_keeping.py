@@ -47,6 +47,7 @@ PASSING_ON = (
     "runs/notebook.py",
     "runs/plugins.py",
     "runs/stored.py",
+    "settings/plain.py",
     "training/checkpoint.py",
     "training/record.py",
     *(f"data/_{name}.py" for name in ("image_files", "options", "original", "own_arrays")),
