@@ -127,6 +127,7 @@ def test_methods_are_listed_by_what_a_user_has(capsys):
     assert listed["pairs"] == {"ada_gvae", "ada_ml_vae", "slow_vae"}
     assert "dr_net" in listed["clips"]
     assert {"ground_truth", "lord", "dc_ign"} <= listed["labels of all images"]
+    assert listed["features of a frozen network"] == {"top_k_sae"}
     assert "something else" not in listed, "every kind of batch of ours has a heading"
 
 

@@ -17,6 +17,7 @@ from unweave.batches import (
     UnsupervisedTwice,
 )
 from unweave.methods.ground_truth import EveryFactor
+from unweave.methods.top_k_sae import Features
 
 # A kind of batch has the first heading it belongs to, so what is special comes before what is not.
 KINDS: tuple[tuple[str, tuple[type[Supervision], ...]], ...] = (
@@ -26,6 +27,7 @@ KINDS: tuple[tuple[str, tuple[type[Supervision], ...]], ...] = (
     ("pairs", (Pairs, Transitions)),
     ("clips", (Clips,)),
     ("a further observation of every image", (Auxiliary,)),
+    ("features of a frozen network", (Features,)),
     ("images alone", (Unsupervised, UnsupervisedTwice)),
 )
 OTHER = "something else"
@@ -37,6 +39,7 @@ ORDER = (
     "clips",
     "a further observation of every image",
     "labels of all images",
+    "features of a frozen network",
     OTHER,
 )
 

@@ -2,8 +2,7 @@
 
 L. Gao et al., "Scaling and evaluating sparse autoencoders", 2024, arXiv:2406.04093. For
 features of a frozen network, which `feature_images` makes data of; pictures are taken as the
-numbers they are. With
-unit directions d_j, far more than an input has,
+numbers they are. With unit directions d_j, far more than an input has,
 
     z = the k largest of max(E (x - b) + c, 0), all others 0,    x̂ = b + Σ_j z_j d_j
     E‖x - x̂‖² + λ E‖(x - x̂) - ê‖²
@@ -26,7 +25,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from unweave.batches import Batch
+from unweave.batches import Batch, Unsupervised
 from unweave.data import DataSummary
 from unweave.errors import ConfigError, DataError
 from unweave.methods._method import Loss, Method, Player, Turn
@@ -36,6 +35,10 @@ from unweave.settings.optimizers import Adam, Optimizer
 from unweave.settings.schedules import Schedule, constant
 from unweave.tables import to_numpy
 from unweave.tensors import Images, Latents, Scalar
+
+
+class Features(Unsupervised):
+    """Features of a frozen network, or images."""
 
 
 class Directions(nn.Module):
@@ -101,6 +104,7 @@ class TopKSAE(Method):
     """How encoder and directions are updated. Paper: Adam, 1e-4 and the like by size."""
 
     main_knob = "active"
+    supervision = Features()
 
     def __post_init__(self) -> None:
         super().__post_init__()
