@@ -59,9 +59,9 @@ def checks(own: Columns, others: dict[str, Columns]) -> Checks:
 
 RULE = Rule(
     covers=("hfs",),
-    claim="x and y seldom far apart (σ = 0.1), each seed: what the support of codes lacks of a box, "
-    "each latent divided by its deviation, is below 0.85 of that of a β-VAE of the same β; the "
-    "squared error over all images, most of which were hardly seen, is below 1.5 of its",
+    claim="x and y seldom far apart (σ = 0.1), each seed: what the support of codes lacks of a "
+    "box, each latent divided by its deviation, is below 0.85 of that of a β-VAE of the same β; "
+    "the squared error over all images, most of which were hardly seen, is below 1.5 of its",
     method=trained(HFS(**SETTINGS)),
     saboteurs={
         "no distance of supports": trained(HFS(**SETTINGS | {"gamma": 0})),
