@@ -14,6 +14,8 @@ class. And as G(s₂, z₃) has to look like class c₂, a style that brought it
 would be found out. The swap with a style from the prior, G(s₂, z), is judged as well once
 `prior_weight` is above 0.
 
+Real images are to be judged 0.95 real, not 1, and that is also what others are made to look.
+
 The class is told in training alone: contents and styles are found in any image later.
 
 Differs from the paper: the class joins what the judge sees as a vector added to the features
