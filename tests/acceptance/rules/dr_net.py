@@ -17,12 +17,13 @@ from unweave.settings.optimizers import Adam
 
 STEPS = 3000
 RATE = Adam(1e-3, betas=(0.5, 0.999))
-# A pose with room for x and y and nothing else.
+# A pose with room for x and y and nothing else. Contents are normalised, so that dimensions which
+# shape and side leave free would vary with the place.
 SETTINGS = {
     "latent_dim": 2,
-    "content_dim": 8,
+    "content_dim": 3,
     "offset": 15,
-    "similarity_weight": 100,
+    "similarity_weight": 50,
     "adversarial_weight": 20,
     "optimizer": RATE,
     "discriminator_optimizer": RATE,
