@@ -59,8 +59,8 @@ def checks(own: Columns, others: dict[str, Columns]) -> Checks:
 RULE = Rule(
     covers=("dc_ign",),
     claim="batches in which one of three factors varies, each seed: the dimension that knows most "
-    "of a factor is its slot, for all three; a β-VAE score of 0.99 or more; the median of MIG above "
-    "that of β-VAE (β = 4) by 0.1 or more",
+    "of a factor is its slot, for all three; a β-VAE score of 0.99 or more; the median of MIG "
+    "above that of β-VAE (β = 4) by 0.1 or more",
     method=trained(DCIGN(**SETTINGS)),
     saboteurs={
         "slots taken in turn, whatever varies": trained(AnySlot(**SETTINGS)),

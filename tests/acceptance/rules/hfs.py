@@ -17,6 +17,7 @@ from unweave.runs.run import Run
 
 STEPS = 1500
 BETA = 4
+DRAWS = 8
 SETTINGS = {"gamma": 0.5, "beta": BETA, **FAST}
 RIVAL = "β-VAE, β = 4"
 
@@ -27,14 +28,20 @@ def together() -> FactorImages:
     return squares().arranged(correlate="x~y:0.1")
 
 
+def missing_support(codes: np.ndarray) -> float:
+    """Return what the support of codes lacks of a box, each divided by its deviation."""
+    spread = torch.from_numpy((codes - codes.mean(0)) / (codes.std(0) + 1e-3))
+    pairs = torch.triu_indices(codes.shape[1], codes.shape[1], 1).T
+    return float(distance_of_supports(spread, pairs)) / len(pairs)
+
+
 def finding(run: Run) -> Finding:
     data = squares()
     codes, factors = judged_on(run, data).encode(all_images(data)), data.factors()
-    seen = codes[together().draw_rows(256, np.random.default_rng(0))]
-    spread = torch.from_numpy((seen - seen.mean(0)) / (seen.std(0) + 1e-3))
-    pairs = torch.triu_indices(codes.shape[1], codes.shape[1], 1).T
+    rng = np.random.default_rng(0)
+    seen = [codes[together().draw_rows(128, rng)] for _ in range(DRAWS)]
     numbers = {
-        "missing support": float(distance_of_supports(spread, pairs)) / len(pairs),
+        "missing support": float(np.mean([missing_support(each) for each in seen])),
         "MIG": float(mig(codes, factors).value),
         "DCI": float(dci(codes, factors, train_rows=682, test_rows=341).value),
         "squared error": squared_error(judged_on(run, data)),
@@ -48,20 +55,23 @@ def trained(method: Method) -> Measure:
 
 
 def checks(own: Columns, others: dict[str, Columns]) -> Checks:
-    rival = others[RIVAL]
+    own_median = {name: np.median(values) for name, values in own.items()}
+    rival = {name: np.median(values) for name, values in others[RIVAL].items()}
     return {
         "support nearer to a box": bool(
-            (own["missing support"] < 0.85 * rival["missing support"]).all()
+            own_median["missing support"] < 0.85 * rival["missing support"]
         ),
-        "images kept": bool((own["squared error"] < 1.5 * rival["squared error"]).all()),
+        "MIG above β-VAE's": bool(own_median["MIG"] > rival["MIG"]),
+        "images kept": bool(own_median["squared error"] < 1.5 * rival["squared error"]),
     }
 
 
 RULE = Rule(
     covers=("hfs",),
-    claim="x and y seldom far apart (σ = 0.1), each seed: what the support of codes lacks of a "
-    "box, each latent divided by its deviation, is below 0.85 of that of a β-VAE of the same β; "
-    "the squared error over all images, most of which were hardly seen, is below 1.5 of its",
+    claim="x and y seldom far apart (σ = 0.1), medians over seeds: what the support of codes lacks "
+    "of a box, each latent divided by its deviation, is below 0.85 of that of a β-VAE of the same "
+    "β; MIG over all images, most of which were hardly seen, is above its, and the squared error "
+    "below 1.5 of its",
     method=trained(HFS(**SETTINGS)),
     saboteurs={
         "no distance of supports": trained(HFS(**SETTINGS | {"gamma": 0})),
