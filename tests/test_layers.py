@@ -22,7 +22,7 @@ LAYERS = [
     {"training", "evaluation", "views"},
     {"figures"},
     {"watchers", "report", "explorer"},
-    {"recipes", "workflows", "automatic"},
+    {"recipes", "workflows", "automatic", "estimator", "doctor"},
     {"studies"},
     {"cli"},
     {"__main__"},

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from unweave.data import FactorImages as FactorImages
     from unweave.data import from_arrays as from_arrays
     from unweave.data import load_data as load_data
+    from unweave.estimator import Disentangler as Disentangler
     from unweave.evaluation.probes import leakage as leakage
 
     # names: python docs/make_tables.py
@@ -87,6 +88,7 @@ _PLACES = {
     "Adagrad": "settings.optimizers",
     "Adam": "settings.optimizers",
     "DataOptions": "data",
+    "Disentangler": "estimator",
     "FactorImages": "data",
     "Machine": "runs.config",
     "RMSProp": "settings.optimizers",

@@ -1,6 +1,7 @@
 """The command line: one module per verb, each a few lines around a library function."""
 
 import importlib
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -8,6 +9,10 @@ from typing import Any
 
 from unweave import catalog
 from unweave.errors import Notice, Stopped, UnweaveError, printable, reason, shown
+
+# Read once, when the first thread is made. A thread that waits for another should sleep: on a busy
+# machine one that spins takes the core from the thread it waits for.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 VERBS = {
     "demo": "Render dSprites, train, score and draw the default model: the tour in minutes.",
@@ -19,8 +24,10 @@ VERBS = {
     "figures": "Draw a run: traversals, curves, heat maps, responses of latents to factors.",
     "report": "Write one HTML file about a run, or about several and how they compare.",
     "explore": "Look at runs in a browser: sliders, heat maps, curves; or export a page.",
+    "export": "Write the encoder and the decoder of a run as ONNX files.",
     "list": "Show what there is: methods, data, metrics, architectures, runs.",
     "data": "Describe a data set; --show draws samples and what each factor does.",
+    "doctor": "Look at this machine: versions, extras, devices, threads, room, speed.",
 }
 
 USAGE = """unweave: learn, measure and look at disentangled representations of images
