@@ -108,8 +108,8 @@ RULE = Rule(
     covers=("dr_net",),
     claim="clips of shapes that keep their side and bounce about, each seed: a forest finds x and "
     "y in the pose with R² > 0.8, in the content with R² < 0.55; it names the shape from content "
-    "in > 90 %, from the pose in at most chance + 0.2; shape and side of one image with the place of "
-    "another leave fewer pixels wrong, by a fifth or more, than the better of the two images",
+    "in > 90 %, from the pose in at most chance + 0.2; shape and side of one image with the place "
+    "of another leave fewer pixels wrong, by a fifth or more, than the better of the two images",
     method=trained,
     saboteurs=SABOTEURS,
     checks=checks,
