@@ -1,21 +1,35 @@
-"""Write what is derived from the catalog: tables of the README and of docs/metrics.md, names.
+"""Write what is derived from the catalog: tables of the README and of docs/metrics.md, names,
+and docs/methods.md.
 
 Only our own entries are written, whatever plugins are installed.
 """
 
+import ast
+import inspect
 import re
+from dataclasses import fields
+from functools import cache
 from pathlib import Path
+
+import numpy as np
 
 import unweave
 from unweave import catalog
+from unweave.cli._needs import ORDER, heading_of
 from unweave.cli._output import first_line, paper_of
-from unweave.methods import method_named
+from unweave.data import from_arrays
+from unweave.errors import DataError
+from unweave.methods import Method, method_named
+from unweave.settings.optimizers import Optimizer
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = Path(unweave.__file__).parent
 TABLES = "<!-- tables: python docs/make_tables.py -->", "<!-- end of tables -->"
 PROTOCOLS = "<!-- protocols: python docs/make_tables.py -->", "<!-- end of protocols -->"
+METHODS = "<!-- methods: python docs/make_tables.py -->", "<!-- end of methods -->"
 NAMES = "# names: python docs/make_tables.py", "# end of names"
+
+RATE = "learning_rate"  # the first setting of an optimizer, which is always shown
 
 
 def tables() -> str:
@@ -46,6 +60,76 @@ def protocols() -> str:
         )
         lines.append(f"| `{name}` | {known} |")
     return "\n".join(lines)
+
+
+def methods() -> str:
+    """Return a section for each method, in the order of what a user must have."""
+    names: dict[str, list[str]] = {heading: [] for heading in ORDER}
+    for name in catalog.own_names("unweave.methods"):
+        names[heading_of(method_named(name)().supervision)].append(name)
+    lines = []
+    for heading, of in names.items():
+        if of:
+            links = ", ".join(f"[`{name}`](#{name})" for name in of)
+            lines.append(f"- **{heading}**: {links}")
+    return "\n\n".join(["\n".join(lines), *(section(n) for of in names.values() for n in of)])
+
+
+def section(name: str) -> str:
+    """Return what a method is, what it is told, and its settings."""
+    module, kind = catalog.load("unweave.methods", name, "method"), method_named(name)
+    method = kind()
+    head, _, body = inspect.cleandoc(module.__doc__ or "").partition("\n\n")
+    parts = [f"## {name}", head, body]
+    needs = first_line(type(method.supervision).__doc__)
+    parts.append(f"*Needs:* {needs.lower()}. *Main knob:* `{method.main_knob or 'none'}`.")
+    if told := told_without(method):
+        indented = "\n".join(f"    {line}" for line in told.splitlines())
+        parts.append(f"Of images alone it says\n\n{indented}")
+    rows = ["| setting | default | |", "|---|---|---|"]
+    for field in fields(kind):
+        words = " ".join(setting_words(kind, field.name).split())
+        cells = (f"`{field.name}`", f"`{shown(getattr(method, field.name))}`", words)
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return "\n\n".join([*parts, "\n".join(rows)])
+
+
+def shown(value: object) -> str:
+    """Return a default; of an optimizer what is not its own default, as it is written in Python."""
+    if not isinstance(value, Optimizer):
+        return str(value) or "(none)"
+    usual = {field.name: field.default for field in fields(value)}
+    changed = [f"{n}={v}" for n, v in vars(value).items() if n != RATE and v != usual[n]]
+    return f"{type(value).__name__}({', '.join([str(getattr(value, RATE)), *changed])})"
+
+
+def told_without(method: Method) -> str:
+    """Return what a user is told who has images and nothing else."""
+    alone = from_arrays(np.zeros((4, 8, 8), np.uint8), name="photos")
+    try:
+        method.settled(100, alone).supervision.check(alone)
+    except DataError as error:
+        return str(error)
+    return ""
+
+
+def setting_words(kind: type, name: str) -> str:
+    """Return the sentences below a setting, in the class that has it first."""
+    return next((words[name] for c in kind.__mro__ if name in (words := documented_fields(c))), "")
+
+
+@cache
+def documented_fields(kind: type) -> dict[str, str]:
+    """Return the texts below the fields that a class itself defines."""
+    if not kind.__module__.startswith("unweave."):
+        return {}
+    (tree,) = ast.parse(inspect.getsource(kind)).body
+    assert isinstance(tree, ast.ClassDef)
+    found = {}
+    for line, text in zip(tree.body, tree.body[1:], strict=False):
+        if isinstance(line, ast.AnnAssign) and isinstance(text, ast.Expr):
+            found[ast.unparse(line.target)] = ast.literal_eval(text.value)
+    return found
 
 
 def method_names() -> str:
@@ -81,6 +165,7 @@ def typed_import(module: str, name: str) -> str:
 DERIVED = {
     ROOT / "README.md": (TABLES, lambda: f"\n\n{tables()}\n\n"),
     ROOT / "docs" / "metrics.md": (PROTOCOLS, lambda: f"\n\n{protocols()}\n\n"),
+    ROOT / "docs" / "methods.md": (METHODS, lambda: f"\n\n{methods()}\n\n"),
     PACKAGE / "__init__.py": (NAMES, lambda: f"\n{method_names()}\n\n    "),
     PACKAGE / "metrics" / "__init__.py": (NAMES, lambda: f"\n{metric_names()}\n    "),
 }

@@ -38,11 +38,16 @@ if TYPE_CHECKING:
     from unweave.methods.beta_vae import BetaVAE as BetaVAE
     from unweave.methods.control_vae import ControlVAE as ControlVAE
     from unweave.methods.cooled_tcvae import CooledTCVAE as CooledTCVAE
+    from unweave.methods.dc_ign import DCIGN as DCIGN
     from unweave.methods.dip_vae import DIPVAE as DIPVAE
+    from unweave.methods.dr_net import DrNet as DrNet
     from unweave.methods.dynamic_vae import DynamicVAE as DynamicVAE
+    from unweave.methods.f_statistic import FStatistic as FStatistic
     from unweave.methods.factor_vae import FactorVAE as FactorVAE
+    from unweave.methods.ff_vae import FFVAE as FFVAE
     from unweave.methods.ground_truth import GroundTruth as GroundTruth
     from unweave.methods.gvae import GVAE as GVAE
+    from unweave.methods.hfs import HFS as HFS
     from unweave.methods.i_vae import IVAE as IVAE
     from unweave.methods.ica import ICA as ICA
     from unweave.methods.info_gan import InfoGAN as InfoGAN
@@ -55,8 +60,10 @@ if TYPE_CHECKING:
     from unweave.methods.qlae import QLAE as QLAE
     from unweave.methods.semi_supervised import SemiSupervised as SemiSupervised
     from unweave.methods.slow_vae import SlowVAE as SlowVAE
+    from unweave.methods.top_k_sae import TopKSAE as TopKSAE
     from unweave.methods.untrained_vae import UntrainedVAE as UntrainedVAE
     from unweave.methods.vae import VAE as VAE
+    from unweave.methods.vae_gan import VAEGAN as VAEGAN
     from unweave.methods.very_deep_vae import VeryDeepVAE as VeryDeepVAE
 
     # end of names

@@ -1,6 +1,7 @@
 """The command line as a person uses it."""
 
 import json
+import re
 import runpy
 import shutil
 import subprocess
@@ -111,6 +112,23 @@ def test_lists_name_every_entry(kind, capsys):
     assert code == 0
     for name in catalog.names(f"unweave.{package}"):
         assert name in out
+
+
+def test_methods_are_listed_by_what_a_user_has(capsys):
+    _, out, _ = say(["list", "methods"], capsys)
+    names = set(re.findall(r"^│ (\w+) ", out, re.MULTILINE))
+    listed = {
+        heading: names & set(re.findall(r"^│ (\w+) ", part, re.MULTILINE))
+        for heading, part in re.findall(r"^with ([^\n]+?) *\n(.*?)(?=^with|\Z)", out, re.M | re.S)
+    }
+    assert {"vae", "factor_vae", "pca"} <= listed["images alone"]
+    assert listed["labels of a few images"] == {"m2", "aae_semi_supervised", "semi_supervised"}
+    assert {"ml_vae", "vae_gan"} <= listed["groups or classes"]
+    assert listed["pairs"] == {"ada_gvae", "ada_ml_vae", "slow_vae"}
+    assert "dr_net" in listed["clips"]
+    assert {"ground_truth", "lord", "dc_ign"} <= listed["labels of all images"]
+    assert listed["features of a frozen network"] == {"top_k_sae"}
+    assert "something else" not in listed, "every kind of batch of ours has a heading"
 
 
 def test_help_of_a_method_explains_its_settings(capsys):

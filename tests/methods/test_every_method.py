@@ -50,8 +50,9 @@ def changed(before, after) -> set[str]:
 def columns_for_every_method(count: int) -> dict[str, np.ndarray]:
     """Return columns of a user's table that give any kind of batch."""
     rows = np.arange(count)
-    together = {"group": rows // 4, "pair": rows // 2, "clip": rows // 8, "time": rows % 8}
-    return together | {"label": np.where(rows % 3, rows % 4, np.nan)}
+    together = {"group": rows // 20, "pair": rows // 2, "clip": rows // 8, "time": rows % 8}
+    factors = {"azimuth": rows % 5, "light": rows // 5 % 4}
+    return together | factors | {"label": np.where(rows % 3, rows % 4, np.nan)}
 
 
 pytestmark = pytest.mark.usefixtures("plain_gan_is_known")

@@ -1,6 +1,7 @@
 """Kinds of batches: what one step of training sees, drawn from any data set."""
 
 from unweave.batches._batch import Batch, Supervision, draw_images, draw_rows
+from unweave.batches.all_labels import AllLabels
 from unweave.batches.augmented import AugmentedBatch, AugmentedPairs
 from unweave.batches.auxiliary import Auxiliary, AuxiliaryBatch
 from unweave.batches.clips import ClipBatch, Clips
@@ -19,6 +20,7 @@ from unweave.batches.pairs import PairBatch, Pairs, Transitions
 from unweave.batches.triplets import TripletBatch, Triplets
 
 __all__ = [
+    "AllLabels",
     "AugmentedBatch",
     "AugmentedPairs",
     "Auxiliary",

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 
 import tyro
 
+from unweave import catalog
 from unweave.cli import _output
 from unweave.cli._parse import parse
 from unweave.data import DataOptions, load_data
@@ -24,6 +25,8 @@ DESCRIPTION = """Score a representation: a run, tables of codes and factors, or 
 
   unweave evaluate --model my_module:MyEncoder --checkpoint weights.pt --data dsprites
   unweave evaluate --model encoder.onnx --data dsprites
+
+  unweave evaluate runs/my-run --probe labels=100
 
 A model takes images (row, channel, height, width) in [0, 1] and returns codes (row, code), or
 (mean, logvar), which is a posterior."""
@@ -70,6 +73,9 @@ class Flags:
     part: Literal["all", "train", "held_out", "correlated", "inverse"] = "all"
     """Part of the data that is scored, where it was split (train, held_out) or correlated
     (correlated, inverse; all is uncorrelated)."""
+    probe: str | None = None
+    """labels=100[,column=shape][,draws=5]: instead of scores, train classifiers on the codes of
+    so many labelled images and name the others (M1); the same of pixels beside them."""
     out: str | None = None
     """Where scores.json goes; by default the run's folder, else this one."""
     options: Annotated[DataOptions, tyro.conf.arg(name="")] = DataOptions()
@@ -83,6 +89,8 @@ def run(words: list[str]) -> int:
             "score what? Give a run folder, or --codes FILE --factors FILE, "
             "or --model MODULE:NAME --data DATA"
         )
+    if flags.probe is not None:
+        return _probe(flags)
     from unweave import workflows
 
     how: dict[str, Any] = {
@@ -128,6 +136,35 @@ def run(words: list[str]) -> int:
         _output.say(f"{path} keeps its full scores of {', '.join(scores.kept)}")
     _output.say(f"scores: {path}")
     return 0
+
+
+def _probe(flags: Flags) -> int:
+    """Show and keep what classifiers make of a few labels."""
+    from unweave import runs
+    from unweave.evaluation.few_labels import probe_few_labels
+
+    if flags.run is None or flags.probe is None:
+        raise ConfigError("--probe is of a run: unweave evaluate RUN --probe labels=100")
+    found = probe_few_labels(runs.load(flags.run), **probe_settings(flags.probe))
+    folder = Path(flags.out) if flags.out else Path(flags.run)
+    path = folder if folder.suffix == ".json" else folder / f"probe.{found.labels}_labels.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_atomically(path, json.dumps(found.to_json(), indent=1) + "\n")
+    _output.say_probe(found)
+    _output.say(f"probe: {path}")
+    return 0
+
+
+def probe_settings(text: str) -> dict[str, Any]:
+    """Read `labels=100,column=shape,draws=5`."""
+    settings: dict[str, Any] = {}
+    for part in text.split(","):
+        name, _, value = (word.strip() for word in part.partition("="))
+        catalog.check_name(name, ("labels", "column", "draws", "seed"), "setting of --probe")
+        if name != "column" and not value.isdecimal():
+            raise ConfigError(f"--probe {name} expects a whole number, found {value!r}")
+        settings[name] = value if name == "column" else int(value)
+    return settings
 
 
 def _of_run(flags: Flags, how: dict[str, Any]) -> Any:

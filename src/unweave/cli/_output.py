@@ -29,10 +29,11 @@ def show(table: Table) -> None:
 
 
 def say_methods() -> None:
-    """List the methods with what each needs."""
+    """List the methods by what a user must have for them, and what each needs."""
+    from unweave.cli._needs import ORDER, heading_of
     from unweave.methods import method_named
 
-    table = Table("method", "what it does", "needs", "main knob", "paper")
+    rows: dict[str, list[tuple[str, ...]]] = {heading: [] for heading in ORDER}
     for name in catalog.usable("unweave.methods"):
         documented = catalog.documented("unweave.methods", name, "method")
         try:
@@ -46,14 +47,25 @@ def say_methods() -> None:
             warnings.warn(f"method {name!r} cannot be made: {error}", PluginWarning, stacklevel=1)
             continue
         summary = catalog.summary(documented).partition(": ")
-        table.add_row(
+        row = (
             with_origin("unweave.methods", name),
             summary[2] or summary[0],
             first_line(inspect.getdoc(type(supervision))),
             method.main_knob,
             paper_of(documented),
         )
-    show(table)
+        rows[heading_of(supervision)].append(row)
+    for heading, lines in rows.items():
+        if not lines:
+            continue
+        columns = ("method", "what it does", "needs", "main knob", "paper")
+        table = Table(*columns, title=f"with {heading}", title_justify="left", expand=True)
+        for column, share in zip(table.columns, (4, 8, 7, 4, 6), strict=True):
+            column.ratio = share  # so that tables below each other have columns in line
+        table.columns[0].min_width = 20
+        for line in lines:
+            table.add_row(*line)
+        show(table)
 
 
 def with_origin(package: str, name: str) -> str:
@@ -103,6 +115,25 @@ def say_scores(scores: dict[str, Any]) -> None:
             told.insert(0, f"nulls: {nulls}")
         how = "\n".join([protocol_words(entry), *told])
         table.add_row(name, shown, direction, how)
+    show(table)
+
+
+def say_probe(found: Any) -> None:
+    """Print what classifiers of a few labels are right in, of codes and of pixels."""
+    table = Table(
+        "classifier",
+        "of codes",
+        "of pixels",
+        title=f"{found.column} of {found.judged:,} images from {found.labels} labels, mean "
+        f"(least to most) of {len(next(iter(found.codes.values())))} draws; "
+        f"chance {found.chance:.3f}",
+    )
+
+    def words(of: Any) -> str:
+        return f"{sum(of) / len(of):.3f}  ({min(of):.3f} to {max(of):.3f})"
+
+    for name, of_codes in found.codes.items():
+        table.add_row(name, words(of_codes), words(found.pixels[name]))
     show(table)
 
 
