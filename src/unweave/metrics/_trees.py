@@ -9,9 +9,9 @@ are taken here, because its own trees weigh rows by curvature and spread
 importance differently.
 
 Differs from scikit-learn: above `EXACT_ROWS` rows, unless every threshold is asked
-for, thresholds are chosen among 255 quantiles of each code (`_class_trees` chooses better
-ones at the same cost); codes that order the
-rows alike, up to reversal, share their importance equally instead of at random.
+for, thresholds are chosen among 255 quantiles of each code (`_class_trees` tries every one
+at less cost); codes that order the rows alike, up to reversal, share their importance
+equally instead of at random.
 """
 
 import os
@@ -22,6 +22,7 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from unweave.errors import DataError
@@ -91,12 +92,19 @@ def of_labelled(
 def each_column(fit: Callable[[int], Boosted], sizes: Sequence[int]) -> list[Boosted]:
     """Fit every column of labels, by its index, in as many threads as there are cores.
 
-    LightGBM and numpy let go of Python's lock, so threads are enough; columns with
-    many classes start first, because they take longest.
+    LightGBM, numpy and torch let go of Python's lock, so threads are enough; columns with
+    many classes start first, because they take longest. Torch's own threads would only stand
+    in the way of these.
     """
     longest_first = sorted(range(len(sizes)), key=lambda index: -sizes[index])
-    with ThreadPoolExecutor(min(_threads(), len(sizes))) as pool:
-        fitted = dict(zip(longest_first, pool.map(fit, longest_first), strict=True))
+    threads = torch.get_num_threads()
+    try:
+        with ThreadPoolExecutor(
+            min(_threads(), len(sizes)), initializer=torch.set_num_threads, initargs=(1,)
+        ) as pool:
+            fitted = dict(zip(longest_first, pool.map(fit, longest_first), strict=True))
+    finally:
+        torch.set_num_threads(threads)
     return [fitted[index] for index in range(len(sizes))]
 
 
