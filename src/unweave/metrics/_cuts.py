@@ -17,9 +17,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch.nn.functional import embedding_bag
+
+from unweave.row_sums import RowSums
 
 Floats = NDArray[np.float32]
 Places = NDArray[np.int64]
@@ -32,9 +32,6 @@ MOST_SUMS = 32_768
 
 CODES_LOOKED_INTO = 48
 """Of many codes, those that are looked at row by row: the best by the ends of their blocks."""
-
-COLUMNS = 32
-"""Columns that torch sums at once; the rows of more do not stay in the cache."""
 
 LOOKS = 3
 """How often the most promising block of each code is looked into, before all that remain."""
@@ -84,19 +81,11 @@ class SortedCodes:
         self.counts = np.zeros((self.codes, self.blocks + 1), dtype=np.float32)
         """Training rows before each edge of blocks, (code, edge)."""
         np.cumsum(sizes, axis=1, out=self.counts[:, 1:])
-        self._index = torch.from_numpy(order.ravel())
-        starts = np.concatenate([[0], np.cumsum(sizes.ravel())[:-1]])
-        self._offsets = torch.from_numpy(starts.astype(np.int32))
+        self._sums = RowSums(order.ravel(), sizes)
 
     def sums(self, table: Floats) -> Floats:
         """Sum (column, row) up to each edge of blocks: (column, code, edge)."""
-        found = np.zeros((len(table), self.codes, self.blocks + 1), dtype=np.float32)
-        for first in range(0, len(table), COLUMNS):
-            part = torch.from_numpy(np.ascontiguousarray(table[first : first + COLUMNS].T))
-            sums = embedding_bag(self._index, part, self._offsets, mode="sum")
-            running = sums.reshape(self.codes, self.blocks, -1).cumsum(1)
-            found[first : first + COLUMNS, :, 1:] = running.numpy().transpose(2, 0, 1)
-        return found
+        return self._sums.running(table)
 
 
 def _whole(rows: int) -> type[np.signedinteger[Any]]:

@@ -22,11 +22,11 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
 
 from unweave.errors import DataError
 from unweave.process import usable_cores
+from unweave.row_sums import sum_in_one_thread, threads_left_alone
 from unweave.tables import UNKNOWN, is_constant
 
 EXACT_ROWS = 2_000
@@ -97,14 +97,9 @@ def each_column(fit: Callable[[int], Boosted], sizes: Sequence[int]) -> list[Boo
     in the way of these.
     """
     longest_first = sorted(range(len(sizes)), key=lambda index: -sizes[index])
-    threads = torch.get_num_threads()
-    try:
-        with ThreadPoolExecutor(
-            min(_threads(), len(sizes)), initializer=torch.set_num_threads, initargs=(1,)
-        ) as pool:
-            fitted = dict(zip(longest_first, pool.map(fit, longest_first), strict=True))
-    finally:
-        torch.set_num_threads(threads)
+    count = min(_threads(), len(sizes))
+    with threads_left_alone(), ThreadPoolExecutor(count, initializer=sum_in_one_thread) as pool:
+        fitted = dict(zip(longest_first, pool.map(fit, longest_first), strict=True))
     return [fitted[index] for index in range(len(sizes))]
 
 
