@@ -23,7 +23,7 @@ from unweave.metrics._cuts import Nodes, SortedCodes, best_cuts
 from unweave.metrics._information import measure_information
 from unweave.metrics._logistic import area_under_curve, fit_by_adagrad, fit_one_vs_rest
 from unweave.metrics._neighbours import neighbour_information
-from unweave.metrics._svm import fit_one_code
+from unweave.metrics._svm import SortedInputs
 from unweave.metrics._trees import boost, boost_each
 from unweave.tables import bin_equal_width, factor_table
 
@@ -80,7 +80,8 @@ def test_logistic_regression_of_many_columns_is_that_of_few(monkeypatch, options
 def test_machine_on_one_code_is_liblinears(classes: int, scale: float) -> None:
     x, labels = labelled(500, classes)
     column = scale * x[:, 0] - 0.7
-    ours = fit_one_code(column, labels, classes)
+    both = SortedInputs(np.stack([x[:, 3], column], axis=1)).fit(labels, classes)
+    ours = both[1]  # of several codes each has its own machines
     model = LinearSVC(C=0.01, class_weight="balanced", dual=False, tol=1e-12, max_iter=100_000)
     model.fit(column[:, None], labels)
     if classes == 2:
