@@ -55,6 +55,8 @@ def main() -> None:
     sizes = tuple(map(int, options.sizes.split(",")))
     print(f"Factors of {', '.join(map(str, sizes))} values.\n")
     print(f"| {' | '.join(HEADER)} |\n|{'---|' * len(HEADER)}")
+    for protocol in ("locatello2019_trees", "locatello2019_exact"):  # imports are no part
+        timed(representation("noisy_0.3", 150), protocol, 100)
     for rows in map(int, options.rows.split(",")):
         for name in options.names.split(","):
             given = representation(name, rows + rows // 2, sizes=sizes)

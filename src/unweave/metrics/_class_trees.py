@@ -20,14 +20,19 @@ from unweave.metrics._trees import (
     each_column,
     most_frequent,
     of_labelled,
-    share_among_equals,
+    share_among_alike,
+    threads,
     varying_columns,
 )
+from unweave.tables import UNKNOWN
 
 DEPTH = 3
 
 TOGETHER = 16
-"""Trees that are grown at a time: more do not stay in the cache, fewer leave columns unused."""
+"""Trees that are grown at a time, at least: fewer leave columns of sums unused."""
+
+NUMBERS_TOGETHER = 160_000
+"""Residuals of trees that are grown at a time: more do not stay in the cache."""
 
 
 def boost_each_class(
@@ -39,59 +44,121 @@ def boost_each_class(
     rounds: int = 100,
 ) -> list[Boosted]:
     """Fit trees to each column of labels, several columns at a time."""
-    codes = varying_columns(x)
-    shared = SortedCodes(x[:, codes], others[:, codes]) if codes else None
+    whole = [k for k in range(len(sizes)) if (labels[:, k] != UNKNOWN).all()]
+    alone = [k for k in range(len(sizes)) if k not in whole]
+    shared = SortedTable(x, others) if whole else None
+    jobs = [*_dealt(whole, sizes, threads()), *([k] for k in alone)]
 
-    def fit(index: int) -> Boosted:
-        def fit_rows(rows: NDArray[np.int64] | slice) -> Boosted:
-            kept = x[rows]
-            varying = codes if isinstance(rows, slice) else varying_columns(kept)
-            present, dense = np.unique(labels[rows, index], return_inverse=True)
-            if len(present) < 2 or not varying:
-                return most_frequent(kept, labels[rows, index], others)
-            own = shared
-            if own is None or not isinstance(rows, slice):
-                own = SortedCodes(kept[:, varying], others[:, varying])
-            importance, scores = _boost(own, dense, len(present), rounds)
-            whole = np.zeros(x.shape[1])
-            whole[varying] = importance
-            predicted = present[scores.argmax(axis=0)]
-            return Boosted(
-                share_among_equals(kept, whole),
-                predicted[: len(kept)],
-                predicted[len(kept) + 1 :],
+    def fit(job: int) -> list[Boosted]:
+        columns = jobs[job]
+        if shared is not None and columns[0] in whole:
+            return shared.fit(labels[:, columns], rounds)
+        column = labels[:, columns[0]]
+        return [
+            of_labelled(
+                column,
+                lambda rows: SortedTable(x[rows], others).fit(column[rows, None], rounds)[0],
             )
+        ]
 
-        return of_labelled(labels[:, index], fit_rows)
+    fitted = each_column(fit, [sum(sizes[k] for k in columns) for columns in jobs])
+    found = {
+        k: boosted
+        for columns, of_columns in zip(jobs, fitted, strict=True)
+        for k, boosted in zip(columns, of_columns, strict=True)
+    }
+    return [found[k] for k in range(len(sizes))]
 
-    return each_column(fit, sizes)
+
+def _dealt(columns: list[int], sizes: Sequence[int], hands: int) -> list[list[int]]:
+    """Deal columns into as many parts as there are threads, with about as many classes each."""
+    parts: list[list[int]] = [[] for _ in range(min(hands, len(columns)))]
+    for k in sorted(columns, key=lambda k: -sizes[k]):
+        min(parts, key=lambda part: sum(sizes[i] for i in part)).append(k)
+    return parts
+
+
+class SortedTable:
+    """A table of codes, sorted for the trees of any labels of its rows."""
+
+    def __init__(self, x: NDArray[np.float64], others: NDArray[np.float64]) -> None:
+        self.x, self.others = x, others
+        self.varying = varying_columns(x)
+        self.codes: SortedCodes | None = None
+        if self.varying:
+            self.codes = SortedCodes(x[:, self.varying], others[:, self.varying])
+
+    def fit(self, labels: NDArray[np.int64], rounds: int) -> list[Boosted]:
+        """Fit trees to columns of labels, all at once."""
+        rows = len(self.x)
+        dense = [np.unique(column, return_inverse=True) for column in labels.T]
+        told = [k for k, (present, _) in enumerate(dense) if len(present) > 1 and self.varying]
+        found = [most_frequent(self.x, column, self.others) for column in labels.T]
+        if self.codes is None or not told:
+            return found
+        factors = _Factors(np.stack([dense[k][1] for k in told], axis=1))
+        importance, scores = _boost(self.codes, factors, rounds)
+        for place, k in enumerate(told):
+            whole = np.zeros(self.x.shape[1])
+            predicted = dense[k][0][scores[factors.trees(place)].argmax(axis=0)]
+            shared = share_among_alike(self.codes.ranks[:, :rows], importance[place])
+            whole[self.varying] = shared
+            found[k] = Boosted(whole, predicted[:rows], predicted[rows + 1 :])
+        return found
+
+
+class _Factors:
+    """Labels of several factors, whose classes each have a tree in every round."""
+
+    def __init__(self, labels: NDArray[np.int64]) -> None:
+        self.labels = labels
+        self.classes = labels.max(axis=0) + 1
+        self.starts = np.concatenate([[0], np.cumsum(self.classes)])
+        tree_of = (labels + self.starts[:-1]).ravel()
+        rows = np.repeat(np.arange(len(labels)), labels.shape[1])
+        order = np.argsort(tree_of, kind="stable")
+        self.tree_of, self.rows = tree_of[order], rows[order]
+        """Each row once for every factor, tree by tree: that of its class."""
+        self.counts = np.bincount(tree_of)
+        self.ends = np.concatenate([[0], np.cumsum(self.counts)])
+
+    def trees(self, factor: int) -> slice:
+        """Return the trees of a factor's classes."""
+        return slice(self.starts[factor], self.starts[factor + 1])
 
 
 def _boost(
-    codes: SortedCodes, labels: NDArray[np.int64], classes: int, rounds: int
+    codes: SortedCodes, factors: _Factors, rounds: int
 ) -> tuple[NDArray[np.float64], Floats]:
-    """Return the share of each code in the squared error removed, and scores, (class, row)."""
-    rows = codes.rows
-    prior = np.log(np.bincount(labels) / rows).astype(np.float32)
+    """Return each code's share in the squared error removed, (factor, code), and all scores."""
+    rows, count = codes.rows, len(factors.counts)
+    prior = np.log(factors.counts / rows).astype(np.float32)
     scores = np.repeat(prior[:, None], codes.ranks.shape[1], axis=1)
-    residual = np.zeros_like(scores)
-    by_class = np.argsort(labels, kind="stable")
-    ends = np.cumsum(np.bincount(labels))
-    rate = RATE * (classes - 1) / classes
-    importance = np.zeros(codes.codes)
+    residual, probability = np.zeros_like(scores), np.empty((count, rows), dtype=np.float32)
+    factor_of = np.repeat(np.arange(len(factors.classes)), factors.classes)
+    rate = RATE * (1 - 1 / factors.classes[factor_of])
+    importance = np.zeros((len(factors.classes), codes.codes))
+    together = max(TOGETHER, NUMBERS_TOGETHER // rows)
     for _ in range(rounds):
-        probability = scores[:, :rows] - scores[:, :rows].max(axis=0)
-        np.exp(probability, out=probability)
-        probability /= probability.sum(axis=0)
+        for k in range(len(factors.classes)):
+            trees = factors.trees(k)
+            own = np.subtract(
+                scores[trees, :rows], scores[trees, :rows].max(axis=0), out=probability[trees]
+            )
+            np.exp(own, out=own)
+            own /= own.sum(axis=0)
         np.negative(probability, out=residual[:, :rows])
-        residual[labels, np.arange(rows)] += 1
-        for first in range(0, classes, TOGETHER):
-            some = slice(first, min(first + TOGETHER, classes))
-            own = by_class[ends[first - 1] if first else 0 : ends[some.stop - 1]]
-            leaf = _grow(codes, residual[some], own, labels[own] - first, importance)
-            _step(scores[some], leaf, residual[some], probability[some], rate)
-    total = importance.sum()
-    return importance / total if total > 0 else importance, scores
+        residual[factors.tree_of, factors.rows] += 1
+        for first in range(0, count, together):
+            some = slice(first, min(first + together, count))
+            members = slice(factors.ends[some.start], factors.ends[some.stop])
+            leaf, gains = _grow(
+                codes, residual[some], factors.rows[members], factors.tree_of[members] - first
+            )
+            np.add.at(importance, factor_of[some], gains)
+            _step(scores[some], leaf, residual[some], probability[some], rate[some])
+    total = importance.sum(axis=1, keepdims=True)
+    return importance / np.where(total > 0, total, 1.0), scores
 
 
 def _grow(
@@ -99,16 +166,16 @@ def _grow(
     residual: Floats,
     own: Places,
     tree_of: Places,
-    importance: NDArray[np.float64],
-) -> NDArray[np.int8]:
-    """Grow a tree on each row of residuals; return the leaf of each row of the tables.
+) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
+    """Grow a tree on each row of residuals.
 
-    `own` are the rows of the trees' classes and `tree_of` the trees that they belong to. What
-    the cuts remove is added to the importance of their codes.
+    `own` are the rows of the trees' classes and `tree_of` the trees that they belong to. Returns
+    the leaf of each row of the tables, and what cuts at each code removed, (tree, code).
     """
     trees, rows = len(residual), codes.rows
     trained = residual[:, :rows]
     size = trained[tree_of, own]
+    gains = np.zeros((trees, codes.codes))
     leaf = np.zeros(residual.shape, dtype=np.int8)
     leaf[:, codes.nothing] = -1
     turns: list[list[NDArray[np.bool_]]] = [[] for _ in range(trees)]
@@ -138,13 +205,15 @@ def _grow(
                 size,
             ),
         )
-        importance += np.bincount(cuts.code, cuts.gain, codes.codes)
+        gains += np.bincount(
+            np.repeat(np.arange(trees), width) * codes.codes + cuts.code, cuts.gain, gains.size
+        ).reshape(gains.shape)
         code, rank = cuts.code.reshape(trees, width), cuts.rank.reshape(trees, width)
         for tree in range(trees):
             turns[tree].append(_goes_right(codes, turns[tree], code[tree], rank[tree]))
             leaf[tree] += leaf[tree]
             leaf[tree] += turns[tree][-1]
-    return leaf
+    return leaf, gains
 
 
 def _goes_right(
@@ -167,7 +236,11 @@ def _with_siblings(parents: Floats, left: Floats) -> Floats:
 
 
 def _step(
-    scores: Floats, leaf: NDArray[np.int8], residual: Floats, probability: Floats, rate: float
+    scores: Floats,
+    leaf: NDArray[np.int8],
+    residual: Floats,
+    probability: Floats,
+    rate: NDArray[np.float64],
 ) -> None:
     """Add each leaf's Newton step to the scores of its rows."""
     rows = probability.shape[1]
@@ -176,5 +249,5 @@ def _step(
         curvature = probability[k] - probability[k] ** 2
         numerator = np.bincount(inside, residual[k, :rows], LEAVES)
         weight = np.bincount(inside, curvature, LEAVES)
-        steps = np.where(weight > 1e-150, numerator / np.maximum(weight, 1e-150), 0.0) * rate
+        steps = np.where(weight > 1e-150, numerator / np.maximum(weight, 1e-150), 0.0) * rate[k]
         scores[k] += steps.astype(np.float32).take(leaf[k], mode="wrap")
