@@ -58,8 +58,8 @@ class SortedCodes:
         shape = (self.codes, self.blocks)
         self.ranks = np.full((self.codes, self.rows + 1 + len(others)), -1, dtype=_whole(self.rows))
         """Each row's place among the distinct values of a code, (code, row)."""
-        self.block = np.empty((self.codes, self.rows), dtype=np.int64)
-        """The block of each training row, (code, row)."""
+        self.cell = np.empty((self.rows, self.codes), dtype=np.int64)
+        """Code and block of each training row in one number, (row, code)."""
         self.windows = np.full((*shape, widest), self.nothing, dtype=np.int32)
         """The rows of each block, right-aligned; of a block of one value the last row only."""
         self.cuttable = np.zeros((*shape, widest), dtype=bool)
@@ -72,7 +72,8 @@ class SortedCodes:
             self.ranks[code, self.rows + 1 :] = column.rank_of(others[:, code])
             count = len(column.edges) - 1
             sizes[code, :count] = np.diff(column.edges)
-            self.block[code, column.order] = np.repeat(np.arange(count), sizes[code, :count])
+            block = np.repeat(np.arange(count), sizes[code, :count])
+            self.cell[column.order, code] = code * self.blocks + block
             place = column.edges[1:, None] + np.arange(-widest, 0)
             inside = place >= (column.edges[1:] - column.widths)[:, None]
             place = np.maximum(place, 0)
@@ -218,10 +219,12 @@ class _Search:
         """Bound what cuts in each block remove, (node, code, block)."""
         nodes, codes = self.nodes, self.codes
         count, width, blocks = gains.shape[0], gains.shape[1], codes.blocks
-        place = self.chosen[nodes.of_node] * codes.rows
-        place += nodes.positive[:, None]
-        cell = codes.block.ravel().take(place)
-        cell += ((nodes.of_node * (width * blocks))[:, None]) + np.arange(width) * blocks
+        cell = codes.cell[nodes.positive]
+        if width < codes.codes:
+            chosen = self.chosen[nodes.of_node]
+            cell = np.take_along_axis(cell, chosen, axis=1)
+            cell += (np.arange(width) - chosen) * blocks
+        cell += (nodes.of_node * (width * blocks))[:, None]
         sizes = np.repeat(nodes.size, width)
         sums = np.bincount(cell.ravel(), sizes, count * width * blocks)
         positive = sums.astype(np.float32).reshape(count, width, blocks)
