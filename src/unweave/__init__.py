@@ -10,7 +10,9 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from unweave import applications as applications
     from unweave import data as data
+    from unweave import editing as editing
     from unweave import figures as figures
     from unweave import methods as methods
     from unweave import metrics as metrics
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from unweave.data import FactorImages as FactorImages
     from unweave.data import from_arrays as from_arrays
     from unweave.data import load_data as load_data
+    from unweave.estimator import Disentangler as Disentangler
     from unweave.evaluation.probes import leakage as leakage
 
     # names: python docs/make_tables.py
@@ -79,6 +82,7 @@ _PLACES = {
     "Adagrad": "settings.optimizers",
     "Adam": "settings.optimizers",
     "DataOptions": "data",
+    "Disentangler": "estimator",
     "FactorImages": "data",
     "Machine": "runs.config",
     "RMSProp": "settings.optimizers",
@@ -99,7 +103,16 @@ _PLACES = {
     "write_report": "workflows",
 }
 
-_PACKAGES = ("data", "figures", "methods", "metrics", "networks", "views")
+_PACKAGES = (
+    "applications",
+    "data",
+    "editing",
+    "figures",
+    "methods",
+    "metrics",
+    "networks",
+    "views",
+)
 
 
 def __getattr__(name: str) -> Any:

@@ -146,7 +146,7 @@ def test_decoded_images_and_traversals_are_those_of_the_run(served, run):
 
 
 def test_heat_maps_scatters_responses_and_warnings_are_the_views(served, run):
-    codes = views.sample_codes(run, 2_000)
+    codes = views.sample_codes(run)
     found = served.json(f"{HERE}/heat_map.json?kind=mi")
     assert found == views.heat_map(run, "mi", codes).to_json()
     points = served.json(f"{HERE}/scatter.json?latent=1&factor={run.data.factor_names[0]}")

@@ -187,6 +187,27 @@ def run_folder(rng: random.Random, folder: Path) -> list[Command]:
     return commands
 
 
+def spoilt_settings(rng: random.Random, folder: Path) -> list[Command]:
+    """A stored run whose settings are spoilt, gone on with and reported on.
+
+    It has two steps to go, whatever its settings: a million are a request, not a fault.
+    """
+    run = folder / "one"
+    shutil.copytree(STORED / rng.choice(("beta_vae", "ground_truth", "info_gan")), run)
+    file = run / "config.json"
+    config = json.loads(file.read_bytes())
+    length = {name: config["settings"][name] for name in ("steps", "batch_size")}
+    steps = str(length["steps"] + 2)
+    config = json_spoilt(config, rng)
+    if isinstance(config, dict) and isinstance(config.get("settings"), dict):
+        config["settings"] |= length
+    file.write_bytes(json_text(config))
+    if rng.random() < 0.9:
+        short = ["--steps", steps, "--no-evaluation", "--evaluations", "0"]
+        return [["resume", str(run), *short]]
+    return [["report", str(run), "--out", str(folder / "report.html")]]
+
+
 def _explored(root: Path) -> list[Command]:
     """What the explorer asks of a folder before anything is computed."""
     from unweave.explorer import page_data
@@ -255,11 +276,68 @@ def _word(rng: random.Random) -> str:
     return word.encode("utf-8", "replace").decode()[:2000]
 
 
+def coded(rng: random.Random, folder: Path) -> list[Command]:
+    """Tables of codes, pictures and changes, given to a stored run; and results that it keeps."""
+    run = STORED / "beta_vae"
+    way = rng.randrange(4)
+    if way == 0:
+        kind = rng.choice(("csv", "tsv", "npy", "npz", "parquet"))
+        file = folder / f"codes.{kind}"
+        file.write_bytes(_codes(kind, rng))
+        return [["decode", str(run), str(file), "--to", str(folder / "out")]]
+    if way == 1:
+        words = image_data(rng, folder)[0]
+        assert isinstance(words, list)
+        skip = ["--bad-images", "skip"] if "skip" in words else []
+        to = str(folder / f"codes.{rng.choice(('csv', 'npz', 'parquet'))}")
+        return [["encode", str(run), words[1], "--to", to, *skip]]
+    if way == 2:
+        change = rng.choice((_word(rng), f"z0={_word(rng)}", f"{_word(rng)}=1", "z1+=0.5"))
+        words = ["edit", str(run), "--row", rng.choice(("0", "-1", "5000")), "--no-judge"]
+        return [[*words, "--to", str(folder / "edited.png"), f"--set={change}".replace("\x00", "")]]
+    copied = folder / "one"
+    shutil.copytree(run, copied)
+    (copied / "applications").mkdir()
+    result = {
+        "step": 1,
+        "paragraph": "words",
+        "caveats": ["a", "b"],
+        "tables": [{"title": "t", "header": ["a", "b"], "lines": [["c", 1.5], [None, 2]]}],
+    }
+    kept = copied / "applications" / "fairness.json"
+    kept.write_bytes(json_text(json_spoilt(result, rng)))
+    kept.with_suffix(".png").write_bytes(bytes_spoilt(_png(), rng))
+    return [lambda: _kept(copied)]
+
+
+def _codes(kind: str, rng: random.Random) -> bytes:
+    lines = ["file,shape,z0,z1", *(f"{i}.png,round,{i},-0.5" for i in range(6))]
+    content = "\n".join(lines).encode()
+    if kind in ("csv", "tsv"):
+        return spoilt(content, rng) if rng.random() < 0.8 else content
+    return _table("codes", kind, rng, spoil=True)
+
+
+def _png() -> bytes:
+    out = io.BytesIO()
+    Image.new("RGB", (8, 8)).save(out, "PNG")
+    return out.getvalue()
+
+
+def _kept(folder: Path) -> Any:
+    from unweave import runs
+    from unweave.report import application_sections
+
+    return application_sections.sections(runs.load(folder))
+
+
 KINDS: dict[str, Maker] = {
     "study": study,
     "tables": tables,
     "array_data": array_data,
     "image_data": image_data,
     "run_folder": run_folder,
+    "spoilt_settings": spoilt_settings,
     "flags": flags,
+    "coded": coded,
 }

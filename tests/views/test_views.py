@@ -3,10 +3,10 @@
 import json
 from types import SimpleNamespace
 
-import known_models
 import numpy as np
 import pytest
 
+import known_models
 from unweave import views
 from unweave.data import Factor, FactorImages, from_arrays
 from unweave.errors import ConfigError, DataError
@@ -45,20 +45,37 @@ def as_json(view):
     return json.loads(json.dumps(view.to_json(), allow_nan=False))
 
 
-def test_lines_are_ordered_by_kl_and_dead_latents_come_last(separated, codes):
-    view = views.traversals(separated, codes=codes)
+def test_lines_are_ordered_by_kl_and_dead_latents_come_last(toy):
+    def hardly_dead(images):
+        codes = known_models.standard(images)
+        codes[:, 3] = 1e-3 * codes[:, 0]
+        return codes
+
+    def posterior(images):
+        return hardly_dead(images), known_models.posterior(images)[1]
+
+    def decode(codes):
+        return known_models.draw(toy, codes)
+
+    model = wrap(hardly_dead, toy, decode=decode, posterior=posterior)
+    view = views.traversals(model, codes=views.sample_codes(model, 200))
     assert view.labels[-1] == "z3"
     assert (np.diff(view.kl) <= 0).all()
-    assert view.kl[-1] == pytest.approx(0)
+    assert view.kl[-1] == pytest.approx(0, abs=1e-5)
 
 
 def test_the_middle_of_a_traversal_around_the_start_is_the_start(separated, toy):
     start = toy.images([300])[0]
     view = views.traversals(separated, start, ranges="around", steps=7)
     np.testing.assert_array_equal(view.start, separated.encode(start[None])[0])
-    for line in range(4):
+    for line in range(3):
         np.testing.assert_array_equal(view.images[line, 3], view.start_image)
     assert (view.nearest == 3).all()
+
+
+def test_a_latent_that_is_the_same_for_every_image_is_shown_only_if_asked_for(separated, codes):
+    assert sorted(views.traversals(separated, codes=codes).latents) == [0, 1, 2]
+    assert views.traversals(separated, codes=codes, latents=[3]).latents.tolist() == [3]
 
 
 def test_a_line_changes_its_own_factor_only(separated, toy):
@@ -74,7 +91,7 @@ def test_ranges_are_where_they_say(separated, codes):
     fixed = views.traversals(separated, "prior", reach=1.5, steps=4)
     np.testing.assert_allclose(fixed.values[0], [-1.5, -0.5, 0.5, 1.5])
     prior = views.traversals(separated, "prior", ranges="prior", steps=3, codes=codes)
-    np.testing.assert_allclose(prior.values, np.tile([-1.645, 0, 1.645], (4, 1)), atol=0.05)
+    np.testing.assert_allclose(prior.values, np.tile([-1.645, 0, 1.645], (3, 1)), atol=0.05)
     data = views.traversals(
         separated, "prior", ranges="posterior", quantiles=(0, 1), steps=2, latents=[2], codes=codes
     )
@@ -206,6 +223,56 @@ def test_turned_axes_and_copies_are_warned_of(toy):
     assert not turned.of_kind("collapsed")
     twice = wrap(lambda images: known_models.standard(images)[:, [0, 0]], toy)
     assert [w.latents for w in views.warnings(twice).of_kind("correlated")] == [[0, 1]]
+
+
+def test_many_warnings_of_one_kind_are_one_line_that_tells_the_worst(toy):
+    def encode(images: np.ndarray) -> np.ndarray:
+        x, y, _ = known_models.read_factors(images).T
+        noise = np.random.default_rng(0).standard_normal((len(x), 4))
+        return np.stack([x, x, x + 8 * noise[:, 0], y, y + 4 * noise[:, 1]], axis=1)
+
+    found = views.warnings(wrap(encode, toy))
+    together = found.of_kind("correlated")
+    assert len(together) >= 3
+    lines = [line for line in found.in_short if "move together" in line]
+    assert len(lines) == 1
+    assert lines[0].startswith(f"{len(together)} pairs of latents move together; above all, z0 and")
+    assert "z1" in lines[0]
+    assert len(found.in_short) <= len({warned.kind for warned in found.warnings})
+
+
+def test_warnings_say_what_the_stored_score_says(separated, codes, monkeypatch):
+    """A run whose score, of other rows, has a latent mix two factors is warned of as it says."""
+    known = np.zeros((4, 3))
+    known[0] = [0.71, 0.52, 0.0]
+    details = {
+        "mutual_information": known,
+        "factor_entropy": np.ones(3),
+        "factor_names": ["x", "y", "side"],
+    }
+    scores = {"mig": {"value": 0.5, "details": details, "made": {"rows": 15_000}}}
+    monkeypatch.setattr(WrappedModel, "scores", scores)
+    mixed = views.warnings(separated, codes).of_kind("entangled_factors")
+    assert [warned.message for warned in mixed] == ["z0 mixes x (0.71 of its entropy) and y (0.52)"]
+    assert views.heat_map_of_scores(separated, "mi", codes).rows == 15_000
+    assert views.heat_map(separated, "mi", codes).rows == len(codes.rows)
+
+
+def test_a_run_that_is_not_finished_says_so_first(run):
+    assert not views.warnings(run).of_kind("unfinished")
+    begun = Run(run.config, run.summary, run.nets, step=3, data=run.data)
+    assert views.warnings(begun).in_short[0] == "the run is not finished: step 3 of 4"
+
+
+def test_a_latent_of_a_few_hundredths_of_a_nat_carries_nothing(toy):
+    def posterior(images):
+        mean, logvar = known_models.posterior(images)
+        mean[:, 3] = 0.3 * mean[:, 0]
+        return mean, logvar
+
+    view = views.kl_per_dimension(known_models.separated(toy, posterior=posterior))
+    assert 0.03 < view.kl[3] < 0.1
+    assert view.active.tolist() == [True, True, True, False]
 
 
 def test_independent_codes_of_many_equal_values_do_not_move_together(toy):
@@ -374,7 +441,7 @@ def test_every_view_is_json(separated, codes, run):
     ):
         assert as_json(view)
     pictures = as_json(views.traversals(separated, steps=2, codes=codes))["images"]
-    assert (len(pictures), len(pictures[0])) == (4, 2)
+    assert (len(pictures), len(pictures[0])) == (3, 2)
     assert pictures[0][0].startswith("data:image/png;base64,")
 
 

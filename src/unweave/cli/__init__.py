@@ -1,6 +1,7 @@
 """The command line: one module per verb, each a few lines around a library function."""
 
 import importlib
+import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -8,6 +9,10 @@ from typing import Any
 
 from unweave import catalog
 from unweave.errors import Notice, Stopped, UnweaveError, printable, reason, shown
+
+# Read once, when the first thread is made. A thread that waits for another should sleep: on a busy
+# machine one that spins takes the core from the thread it waits for.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
 
 VERBS = {
     "demo": "Render dSprites, train, score and draw the default model: the tour in minutes.",
@@ -18,9 +23,16 @@ VERBS = {
     "study": "Run many trainings from one file: unweave study run FILE; then table, report.",
     "figures": "Draw a run: traversals, curves, heat maps, responses of latents to factors.",
     "report": "Write one HTML file about a run, or about several and how they compare.",
+    "encode": "Write the codes of images as a table: unweave encode RUN photos/ --to codes.csv",
+    "decode": "Make images of a table of codes: unweave decode RUN codes.csv --to pictures/",
+    "edit": "Change one thing of an image: unweave edit RUN --image cat.png --set z3=1.5",
+    "apply": "See what a code is good for: unweave apply NAME RUN; apply --help lists the names.",
     "explore": "Look at runs in a browser: sliders, heat maps, curves; or export a page.",
+    "advise": "Say which method to begin with, or what to change in a run.",
+    "export": "Write the encoder and the decoder of a run as ONNX files.",
     "list": "Show what there is: methods, data, metrics, architectures, runs.",
     "data": "Describe a data set; --show draws samples and what each factor does.",
+    "doctor": "Look at this machine: versions, extras, devices, threads, room, speed.",
 }
 
 USAGE = """unweave: learn, measure and look at disentangled representations of images

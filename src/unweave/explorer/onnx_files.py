@@ -1,4 +1,4 @@
-"""The decoder and the encoder of a run as ONNX files, for a browser to evaluate."""
+"""The decoder and the encoder of a run as ONNX files, for a browser or another program."""
 
 import contextlib
 import copy
@@ -60,15 +60,23 @@ def decoder_to_onnx(run: Run) -> bytes:
     return content
 
 
-def encoder_to_onnx(run: Run) -> bytes:
-    """Return the encoder as an ONNX file, from `images` of one row to `codes`."""
+def encoder_to_onnx(run: Run, *, any_batch: bool = False) -> bytes:
+    """Return the encoder as an ONNX file, from `images` to `codes`.
+
+    It takes one row; with `any_batch` any number, unless the method reads it with `len`.
+    """
     check_installed()
     run.code.require_codes_of_images(run.kind)
     encoder = Encoder(run.config.method, _copied(run.nets)).eval()
+    names, takes_any, content = ("images", "codes"), False, b""
     with _exporting, _quietly(), torch.no_grad():
         try:
-            example = torch.zeros(1, *run.image_shape)
-            content, _ = _export(encoder, example, ("images", "codes"))
+            if any_batch:
+                batch = ({0: torch.export.Dim("batch")},)
+                example = torch.zeros(2, *run.image_shape)
+                content, takes_any = _export(encoder, example, names, batch)
+            if not takes_any:
+                content, _ = _export(encoder, torch.zeros(1, *run.image_shape), names)
         except OnnxExporterError as error:
             raise ConfigError(f"the encoder of {run.name} cannot be exported: {error}") from error
     return content

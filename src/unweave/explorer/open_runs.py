@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from unweave import runs, views
+import numpy as np
+
+from unweave import catalog, runs, views
 from unweave.errors import DataError
 from unweave.explorer.onnx_files import decoder_to_onnx
+from unweave.files.cache import cache_folder, cache_key, cached_array
 from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
 
 DEEPEST = 4  # folders between the one given and a run
-ROWS = 2_000  # images encoded to say what latents carry
 KEPT_OPEN = 8  # runs
 
 
@@ -36,7 +38,7 @@ class OpenRun:
         """Return codes of some rows of the data set."""
         with self.lock:
             if self._codes is None:
-                self._codes = views.sample_codes(self.run, ROWS)
+                self._codes = kept_sample(self.run)
             return self._codes
 
     @property
@@ -46,6 +48,39 @@ class OpenRun:
             if self._decoder is None:
                 self._decoder = decoder_to_onnx(self.run)
             return self._decoder
+
+
+def kept_sample(run: Run) -> views.CodeSample:
+    """Return codes of some rows, kept in the cache once they are those of a finished run.
+
+    Only of data that cannot change: images of a user's folder may be others tomorrow.
+    """
+    drawn = views.sample_rows(run.data)
+    file = run.folder.networks_file if run.folder is not None else None
+    cannot_change = run.config.data in catalog.own_names("unweave.data")
+    if file is None or not file.is_file() or not cannot_change or run.code.source != "images":
+        return views.sample_codes(run)
+    assert run.folder is not None
+    has_posterior = run.posterior(run.data.images(drawn[:1])) is not None
+    key = cache_key([file, run.folder.config_file], len(drawn))
+
+    def fill(table: np.ndarray) -> None:
+        sample = views.sample_codes(run)
+        table[0] = sample.codes
+        if sample.posterior is not None:
+            table[1:] = sample.posterior
+
+    try:
+        shape = (3 if has_posterior else 1, len(drawn), run.latent_dim)
+        table = cached_array(
+            cache_folder() / "codes" / f"{key}.npy", shape, np.dtype(np.float32), fill
+        )
+    except DataError:  # no room for it is no reason to show nothing
+        return views.sample_codes(run)
+    posterior = (table[1], table[2]) if has_posterior else None
+    return views.CodeSample(
+        drawn, np.array(table[0]), run.data.factors(drawn), posterior, run.code_prior
+    )
 
 
 class Library:

@@ -323,12 +323,9 @@ def heat_map(opened: OpenRun, kind: str) -> dict[str, Any]:
     """Return how much each latent says about each factor."""
     if kind not in views.KINDS:
         raise ConfigError(f"expected kind {' or '.join(views.KINDS)}, found {kind!r}")
-    run = opened.run
-    # A score that the run has is shown as it is; otherwise a sample is scored.
-    is_scored = run.scores.get("mig" if kind == "mi" else "dci", {}).get("value") is not None
     with opened.lock:
-        codes = None if is_scored else opened.codes
-        return views.heat_map(run, kind, codes).to_json()  # type: ignore[arg-type]
+        known = views.heat_map_of_scores(opened.run, kind, opened.codes)  # type: ignore[arg-type]
+        return known.to_json()
 
 
 def scatter(opened: OpenRun, latent: int, factor: str) -> dict[str, Any]:

@@ -36,11 +36,6 @@ class Wish:
             raise DataError("a wrapped model has no record of its training")
         return self.model
 
-    def unless_scored(self, metric: str) -> CodeSample | None:
-        """Return the codes to compare, or None where a stored score compares others already."""
-        scored = (self.model.scores.get(metric) or {}).get("value") is not None
-        return None if scored else self.codes
-
 
 FIGURES: dict[str, Callable[[Wish], Any]] = {
     "reconstructions": lambda w: decoded.reconstructions(w.model, seed=w.how["seed"]),
@@ -56,8 +51,8 @@ FIGURES: dict[str, Callable[[Wish], Any]] = {
     "kl_per_dimension": lambda w: plots.kl_per_dimension(w.model, w.codes),
     "kl_over_time": lambda w: plots.kl_over_time(w.run),
     "layer_rates": lambda w: plots.layer_rates(w.run),
-    "heat_map_mi": lambda w: plots.heat_map(w.model, "mi", w.unless_scored("mig")),
-    "heat_map_dci": lambda w: plots.heat_map(w.model, "dci", w.unless_scored("dci")),
+    "heat_map_mi": lambda w: plots.heat_map(w.model, "mi", w.codes),
+    "heat_map_dci": lambda w: plots.heat_map(w.model, "dci", w.codes),
     "latent_response": lambda w: plots.latent_response(w.model, w.codes),
 }
 """Figures by the name of their file."""

@@ -163,8 +163,11 @@ def _draw_curve(axes: Axes, curve: Curve, color: str) -> None:
 
 @styled
 def heat_map(model: Model, kind: views.Kind = "mi", codes: CodeSample | None = None) -> Drawing:
-    """Draw how much each latent says about each factor: "mi" or "dci"."""
-    view = views.heat_map(model, kind, codes)
+    """Draw how much each latent says about each factor: "mi" or "dci".
+
+    It is that of the score which a run keeps, and that of codes if it keeps none.
+    """
+    view = views.heat_map_of_scores(model, kind, codes)
     width, height = 0.62 * len(view.latents), 0.42 * len(view.factors)
     drawing = Drawing(figsize=(2.6 + width, 1.6 + height), layout="constrained")
     _draw_heat_map(drawing, drawing.add_subplot(), view)
@@ -192,7 +195,7 @@ def _draw_heat_map(drawing: Drawing, axes: Axes, view: HeatMap) -> None:
         "mi": "share of each factor's entropy that a latent knows",
         "dci": "importance of each latent for a factor (DCI)",
     }[view.kind]
-    axes.set_title(title)
+    axes.set_title(f"{title}\n{view.rows:,} images" if view.rows else title)
     drawing.colorbar(image, ax=axes, fraction=0.05, pad=0.02)
 
 

@@ -12,6 +12,7 @@ from unweave.files.json_files import read_json
 from unweave.methods import summary_of
 from unweave.metrics import is_above_nulls, null_words, protocol_words
 from unweave.pages import Html, data_url, figure, folded, join, section, table, tag
+from unweave.report import application_sections
 from unweave.report.command import training_command
 from unweave.report.drawn import drawn
 from unweave.runs.config import to_json
@@ -38,7 +39,7 @@ def sections(run: Model, *, full: bool = True) -> Html:
         if codes is not None or generates:
             parts.append(_images(run))
         if isinstance(run, Run):
-            parts.append(_training(run))
+            parts += [application_sections.sections(run), _training(run)]
         parts.append(_data(run, missing))
         if isinstance(run, Run):
             parts += [_settings(run), _repeat(run)]
@@ -80,12 +81,15 @@ def _warnings(run: Model, codes: CodeSample | None, missing: str) -> Html:
     if codes is None:
         message = f"The data of the run could not be opened, so nothing was encoded: {missing}"
         return section("Warnings", tag("ul", tag("li", message), class_="warnings"))
-    found = views.warnings(run, codes).warnings
-    if not found:
+    found = views.warnings(run, codes)
+    if not found.warnings:
         fine = "No collapsed latents, no entangled pairs, and the KL is not at a limit."
         return section("Warnings", tag("div", fine, class_="fine"))
-    items = [tag("li", warned.message) for warned in found]
-    return section("Warnings", tag("ul", items, class_="warnings"))
+    shown = tag("ul", [tag("li", line) for line in found.in_short], class_="warnings")
+    if len(found.warnings) == len(found.in_short):
+        return section("Warnings", shown)
+    every = tag("ul", [tag("li", warned.message) for warned in found.warnings])
+    return section("Warnings", shown, folded(f"All {len(found.warnings)}, one by one", every))
 
 
 def _scores(run: Model) -> Html:
@@ -197,13 +201,13 @@ def _knowledge(run: Model, codes: CodeSample) -> Html:
     return section(
         "What each latent knows",
         drawn(
-            lambda: figures.heat_map(run, "mi", None if _scored(run, "mig") else codes),
+            lambda: figures.heat_map(run, "mi", codes),
             "Mutual information of latent and factor over the factor's entropy: 1 means that the "
             "latent alone tells the factor. One bright cell per line is what disentangling means.",
             "mutual information of factors and latents",
         ),
         drawn(
-            lambda: figures.heat_map(run, "dci", None if _scored(run, "dci") else codes),
+            lambda: figures.heat_map(run, "dci", codes),
             "How much a predictor of each factor relies on each latent; lines add up to 1.",
             "DCI importance of latents for factors",
         ),
@@ -214,10 +218,6 @@ def _knowledge(run: Model, codes: CodeSample) -> Html:
             "response of latents to factors",
         ),
     )
-
-
-def _scored(run: Model, metric: str) -> bool:
-    return (run.scores.get(metric) or {}).get("value") is not None
 
 
 def _images(run: Model) -> Html:

@@ -182,7 +182,7 @@ def _convert_choice(choices: dict[str, type], usual: type, value: Any, path: str
         raise ConfigError(f"{path}: expected a name or a table of settings, found {value!r}")
     name, given = table.get("name"), {k: v for k, v in table.items() if k != "name"}
     if name is not None:
-        if name not in choices:
+        if not isinstance(name, str) or name not in choices:
             raise ConfigError(f"{path}: {name!r}? {catalog.suggestion(str(name), choices)}")
         return from_plain(choices[name], given, path)
     kinds = sorted(choices.values(), key=lambda kind: kind is not usual)

@@ -5,7 +5,7 @@ view is a frozen dataclass with `to_json`. Where several views need the codes of
 same rows, `sample_codes` once and pass it as `codes`.
 """
 
-from unweave.views.code_sample import CodeSample, sample_codes
+from unweave.views.code_sample import CodeSample, sample_codes, sample_rows
 from unweave.views.comparison import (
     Comparison,
     GroupScore,
@@ -36,6 +36,7 @@ from unweave.views.latents import (
     LatentNames,
     Scatter,
     heat_map,
+    heat_map_of_scores,
     kl_per_dimension,
     latent_names,
     scatter,
@@ -86,6 +87,7 @@ __all__ = [
     "curves",
     "group_names",
     "heat_map",
+    "heat_map_of_scores",
     "kl_over_time",
     "kl_per_dimension",
     "latent_names",
@@ -97,6 +99,7 @@ __all__ = [
     "rank_agreement",
     "reconstructions",
     "sample_codes",
+    "sample_rows",
     "scatter",
     "start_code",
     "swap_grid",

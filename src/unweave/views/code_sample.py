@@ -46,11 +46,15 @@ class CodeSample:
 def sample_codes(model: Model, count: int = ROWS, seed: int = 0) -> CodeSample:
     """Encode rows of the model's data set drawn at random without repetition."""
     model.code.require_codes(model.kind)
-    data = model.data
-    rng = np.random.default_rng((seed, 0xC0DE))
-    rows = np.sort(rng.choice(len(data), size=min(count, len(data)), replace=False))
+    rows = sample_rows(model.data, count, seed)
     codes, posterior = encode_rows(model, rows)
-    return CodeSample(rows, codes, data.factors(rows), posterior, model.code_prior)
+    return CodeSample(rows, codes, model.data.factors(rows), posterior, model.code_prior)
+
+
+def sample_rows(data: FactorImages, count: int = ROWS, seed: int = 0) -> np.ndarray:
+    """Draw rows at random without repetition, in their order."""
+    rng = np.random.default_rng((seed, 0xC0DE))
+    return np.sort(rng.choice(len(data), size=min(count, len(data)), replace=False))
 
 
 def encode_rows(

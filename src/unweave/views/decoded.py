@@ -7,6 +7,7 @@ import numpy as np
 
 from unweave.catalog import check_name
 from unweave.errors import ConfigError
+from unweave.methods import Unit
 from unweave.runs.model import Model
 from unweave.views.code_sample import CodeSample, images_of_each_class, sample_codes, some_images
 from unweave.views.turning import (
@@ -118,9 +119,10 @@ def traversals(
 ) -> Traversals:
     """Vary one latent at a time.
 
-    `start` is a code or an image; by default an image of the data set, and "prior"
-    is the centre of the prior. `ranges` says between which values, see `RANGES`; `reach` is
-    by default that of the prior, within which 95 % of it lie.
+    `start` is a code or an image; by default an image of the data set, and "prior" is the
+    centre of the prior. Latents that are the same for every image, as silenced ones are, are
+    left out unless they are asked for. `ranges` says between which values, see `RANGES`;
+    `reach` is by default that of the prior, within which 95 % of it lie.
     """
     check_name(ranges, RANGES, "range of traversals")
     reach = model.code_prior.reach if reach is None else reach
@@ -132,7 +134,7 @@ def traversals(
     if codes is None and model.code.source != "nowhere":
         codes = sample_codes(model, KL_ROWS, seed)
     code = start_code(model, start, seed)
-    units = units_by_weight(model, codes) if latents is None else chosen_units(model, latents)
+    units = speaking(model, codes) if latents is None else chosen_units(model, latents)
     sliding = _sliding(model, code, ranges, reach, quantiles, steps, codes, seed)
     values = np.stack([values_of(unit, sliding[unit.dimensions[0]]) for unit in units])
     varied = [turned(code, unit, line) for unit, line in zip(units, values, strict=True)]
@@ -155,6 +157,15 @@ def traversals(
         ),
         images=images,
     )
+
+
+def speaking(model: Model, codes: CodeSample | None) -> list[Unit]:
+    """Return the latents that differ from image to image, by weight; all if none does."""
+    units = units_by_weight(model, codes)
+    if codes is None:
+        return units
+    varies = np.ptp(codes.codes, axis=0) > 0
+    return [unit for unit in units if varies[list(unit.dimensions)].any()] or units
 
 
 def start_code(model: Model, start: Any = None, seed: int = 0) -> np.ndarray:

@@ -19,6 +19,8 @@ KINDS: dict[str, str] = {
     "mi": "mutual information over the entropy of the factor",
     "dci": "importance of the latent to a predictor of the factor",
 }
+CARRIES = 0.1
+"""Nats above the least possible KL from which a latent carries something."""
 MOST_CATEGORIES = 8  # more colours cannot be told apart
 SCATTER_POINTS = 2_000
 
@@ -59,6 +61,8 @@ class HeatMap(View):
     latents: list[str]
     values: np.ndarray
     """(factor, latent), shares from 0 to 1."""
+    rows: int
+    """Images it was measured on; 0 where the score does not say."""
 
 
 @dataclass(frozen=True)
@@ -99,10 +103,10 @@ def kl_per_dimension(model: Model, codes: CodeSample | None = None) -> KlPerDime
 
 
 def active_latents(codes: CodeSample) -> np.ndarray:
-    """Mark the latents that carry anything: KL above that of the dead, or else variance."""
+    """Mark the latents that carry something: KL above that of the dead, or else variance."""
     kl = codes.kl()
     if kl is not None:
-        marked: np.ndarray = codes.prior.is_active(kl)
+        marked: np.ndarray = kl > codes.prior.least_kl + CARRIES
         return marked
     variance = codes.codes.var(axis=0)
     active: np.ndarray = variance > 1e-4 * max(float(variance.max()), 1e-12)
@@ -118,12 +122,19 @@ def heat_map(model: Model, kind: Kind = "mi", codes: CodeSample | None = None) -
     metric = "mig" if kind == "mi" else "dci"
     stored = model.scores.get(metric)
     if codes is None and stored and stored.get("value") is not None:
-        protocol, details = protocol_words(stored), _stored_details(model, metric)
+        table = _stored_table(model, metric)
+        if table is None:
+            raise DataError(
+                f"the stored {metric} of {model.name} has no table of its {model.latent_dim} "
+                f"latents; score the run again"
+            )
+        protocol, details = protocol_words(stored), table
+        rows = (stored.get("made") or {}).get("rows", 0)
     else:
         codes = codes or sample_codes(model)
         known = factor_table(codes.factors, names=data.factor_names)
         score = mig(codes.codes, known) if kind == "mi" else dci(codes.codes, known)
-        protocol, details = score.protocol, score.details
+        protocol, details, rows = score.protocol, score.details, len(codes.rows)
     if kind == "mi":
         shares = details["mutual_information"] / details["factor_entropy"]
     else:
@@ -137,10 +148,21 @@ def heat_map(model: Model, kind: Kind = "mi", codes: CodeSample | None = None) -
         list(details["factor_names"]),
         model.latent_labels(),
         shares.T,
+        rows,
     )
 
 
-def _stored_details(model: Model, metric: str) -> dict[str, Any]:
+def heat_map_of_scores(model: Model, kind: Kind, codes: CodeSample | None = None) -> HeatMap:
+    """Compare factors with latents by the score that the run keeps; by codes if it keeps none.
+
+    All that is shown of one run then says the same.
+    """
+    metric = "mig" if kind == "mi" else "dci"
+    keeps = (model.scores.get(metric) or {}).get("value") is not None
+    return heat_map(model, kind, None if keeps and _stored_table(model, metric) else codes)
+
+
+def _stored_table(model: Model, metric: str) -> dict[str, Any] | None:
     """Return the arrays of a score that a run keeps, if they are of its latents."""
     details = model.scores[metric].get("details") or {}
     names = details.get("factor_names")
@@ -152,10 +174,7 @@ def _stored_details(model: Model, metric: str) -> dict[str, Any]:
         arrays = {key: _as_numbers(details.get(key)) for key in wanted}
         if all(arrays[key].shape == shape for key, shape in wanted.items()):
             return {"factor_names": names, **arrays}
-    raise DataError(
-        f"the stored {metric} of {model.name} has no table of its {model.latent_dim} latents; "
-        f"score the run again"
-    )
+    return None
 
 
 def _as_numbers(values: Any) -> np.ndarray:

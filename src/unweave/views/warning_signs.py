@@ -1,5 +1,6 @@
 """What should worry whoever looks at a model: dead latents, shared factors, KL at a limit."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -7,8 +8,9 @@ import numpy as np
 from unweave.correlation import correlations
 from unweave.probability.gaussian import LOWEST_LOGVAR
 from unweave.runs.model import Model
+from unweave.runs.run import Run
 from unweave.views.code_sample import CodeSample, sample_codes
-from unweave.views.latents import active_latents, heat_map
+from unweave.views.latents import CARRIES, active_latents, heat_map_of_scores
 from unweave.views.view import View
 
 KNOWN = 0.1  # share of a factor's entropy from which a latent counts as knowing it
@@ -18,15 +20,27 @@ STILL = 0.01  # variance of means below which a latent says nothing (Burda et al
 AT_LIMIT = 0.05  # relative distance of the KL to its limit
 
 
+MANY = {
+    "entangled_factors": "latents mix factors",
+    "entangled_latents": "factors are split between latents",
+    "correlated": "pairs of latents move together",
+    "idle": "latents have a KL though their means do not vary with the image",
+    "kl_limit": "limits of the KL are reached",
+}
+"""What several warnings of one kind have in common; kinds that matter more come first."""
+
+
 @dataclass(frozen=True)
 class Warned(View):
     """One thing to worry about."""
 
     kind: str
-    """collapsed, idle, entangled_latents, entangled_factors, correlated or kl_limit."""
+    """unfinished, collapsed, idle, entangled_latents, entangled_factors, correlated, kl_limit."""
     message: str
     latents: list[int]
     factors: list[str]
+    weight: float = 0.0
+    """How much it matters among those of its kind."""
 
 
 @dataclass(frozen=True)
@@ -34,6 +48,8 @@ class Warnings(View):
     """Everything to worry about; empty if nothing."""
 
     warnings: list[Warned]
+    in_short: list[str]
+    """A line for each kind, those that matter most first; of many the worst is told."""
 
     def of_kind(self, kind: str) -> list[Warned]:
         """Return the warnings of one kind."""
@@ -41,16 +57,40 @@ class Warnings(View):
 
 
 def warnings(model: Model, codes: CodeSample | None = None) -> Warnings:
-    """Look for collapsed latents, entangled pairs and a KL at its limit."""
+    """Look for collapsed latents, entangled pairs and a KL at its limit.
+
+    What latents know of factors is that of the score which the run keeps, if it keeps one.
+    """
     codes = codes or sample_codes(model)
-    return Warnings(
-        [
-            *_collapsed(model, codes),
-            *_idle(model, codes),
-            *_entangled(model, codes),
-            *_at_limit(model, codes),
-        ]
-    )
+    found = [
+        *_unfinished(model),
+        *_collapsed(model, codes),
+        *_idle(model, codes),
+        *_entangled(model, codes),
+        *_at_limit(model, codes),
+    ]
+    return Warnings(found, list(_in_short(found, model.latent_dim)))
+
+
+def _in_short(found: list[Warned], latents: int) -> Iterator[str]:
+    """Yield a line for each kind of warning."""
+    collapsed = [warned for warned in found if warned.kind == "collapsed"]
+    whole = [warned for warned in collapsed if len(warned.latents) == latents]
+    yield from (warned.message for warned in found if warned.kind == "unfinished")
+    yield from (warned.message for warned in whole)
+    for kind, several in MANY.items():
+        of_kind = [warned for warned in found if warned.kind == kind]
+        if of_kind:
+            worst = max(of_kind, key=lambda warned: warned.weight).message
+            yield worst if len(of_kind) == 1 else f"{len(of_kind)} {several}; above all, {worst}"
+    yield from (warned.message for warned in collapsed if warned not in whole)
+
+
+def _unfinished(model: Model) -> list[Warned]:
+    if not isinstance(model, Run) or model.step >= model.config.steps:
+        return []
+    message = f"the run is not finished: step {model.step:,} of {model.config.steps:,}"
+    return [Warned("unfinished", message, [], [])]
 
 
 def _collapsed(model: Model, codes: CodeSample) -> list[Warned]:
@@ -59,7 +99,7 @@ def _collapsed(model: Model, codes: CodeSample) -> list[Warned]:
         return []
     labels = model.latent_labels()
     named = ", ".join(labels[latent] for latent in dead)
-    measure = "KL below 0.01 nats" if codes.posterior is not None else "almost no variance"
+    measure = f"less than {CARRIES} nats" if codes.posterior is not None else "almost no variance"
     if len(dead) == model.latent_dim:
         message = f"the whole code has collapsed: every latent has {measure}"
     else:
@@ -81,8 +121,9 @@ def _idle(model: Model, codes: CodeSample) -> list[Warned]:
             f"with the image (variance below {STILL})",
             [int(latent)],
             [],
+            float(kl[latent]),
         )
-        for latent in np.flatnonzero(still & codes.prior.is_active(kl))
+        for latent in np.flatnonzero(still & active_latents(codes))
     ]
 
 
@@ -93,7 +134,7 @@ def _entangled(model: Model, codes: CodeSample) -> list[Warned]:
     found: list[Warned] = []
     varies = any(len(np.unique(column)) > 1 for column in codes.factors.T)
     if varies and model.latent_dim > 1:
-        known = heat_map(model, "mi", codes)
+        known = heat_map_of_scores(model, "mi", codes)
         for factor, line in zip(known.factors, known.values, strict=True):
             first, second = (int(latent) for latent in np.argsort(-line, kind="stable")[:2])
             if line[first] >= KNOWN and line[second] >= CLOSE * line[first]:
@@ -101,7 +142,8 @@ def _entangled(model: Model, codes: CodeSample) -> list[Warned]:
                     f"{factor} is split between {labels[first]} ({line[first]:.2f} of its "
                     f"entropy) and {labels[second]} ({line[second]:.2f})"
                 )
-                found.append(Warned("entangled_latents", message, [first, second], [factor]))
+                share = float(line[second])
+                found.append(Warned("entangled_latents", message, [first, second], [factor], share))
         for latent in active:
             found += _mixed(int(latent), labels[latent], known.values[:, latent], known.factors)
     return found + _correlated(codes, active, labels)
@@ -118,7 +160,7 @@ def _mixed(latent: int, label: str, column: np.ndarray, factors: list[str]) -> l
         f"{label} mixes {both[0]} ({column[first]:.2f} of its entropy) "
         f"and {both[1]} ({column[second]:.2f})"
     )
-    return [Warned("entangled_factors", message, [latent], both)]
+    return [Warned("entangled_factors", message, [latent], both, float(column[second]))]
 
 
 def _correlated(codes: CodeSample, active: np.ndarray, labels: list[str]) -> list[Warned]:
@@ -134,7 +176,8 @@ def _correlated(codes: CodeSample, active: np.ndarray, labels: list[str]) -> lis
                 f"{labels[first]} and {labels[second]} move together: "
                 f"rank correlation {correlation[i, j]:+.2f}"
             )
-            found.append(Warned("correlated", message, [first, second], []))
+            together = abs(float(correlation[i, j]))
+            found.append(Warned("correlated", message, [first, second], [], together))
     return found
 
 

@@ -4,8 +4,9 @@ One file for each rule under docs/results/acceptance, a line for each arm and se
 are drawn from is large and lies under build/. A stopped `make acceptance` goes on after the last
 run it trained. A number is measured again once the code behind it has changed: the rule's own
 file and every module of the library and of these rules that it imports, directly or not. Comments
-and docstrings do not count, nor does what a rule makes of its numbers: its claim and its checks.
-FRESH=1 measures all again.
+and docstrings do not count, nor does what a rule makes of its numbers: its claim and its checks;
+nor code that reads and writes files, finds things by name and speaks to the user, which has tests
+of its own that what it passes on is what it was given. FRESH=1 measures all again.
 """
 
 import ast
@@ -33,6 +34,26 @@ LOOKS = ROOT / "build" / "acceptance"
 PACKAGES = {"unweave": ROOT / "src" / "unweave", "rules": RULES}
 JUDGING = ("__init__.py", "_rule.py", "_keeping.py")
 """Files of the rules that numbers do not depend on."""
+PASSING_ON = (
+    "catalog/",
+    "errors.py",
+    "files/",
+    "metrics/_score.py",
+    "pages/",
+    "process.py",
+    "runs/config.py",
+    "runs/folder.py",
+    "runs/foreign_data.py",
+    "runs/notebook.py",
+    "runs/plugins.py",
+    "runs/stored.py",
+    "settings/plain.py",
+    "training/checkpoint.py",
+    "training/record.py",
+    *(f"data/_{name}.py" for name in ("image_files", "options", "original", "own_arrays")),
+    *(f"data/_{name}.py" for name in ("own_folder", "progress", "archives", "hdf5_files")),
+)
+"""Files and folders of the library that make no number. No rule trains on a user's files."""
 WORDS_OF_A_RULE = {"claim", "checks", "covers", "margin", "picture", "share"}
 
 
@@ -102,11 +123,17 @@ class Kept:
 def fingerprint(file: Path) -> str:
     """Return a digest of a file and of all it imports of the library and of the rules."""
     digest = hashlib.sha256()
-    judging = {PACKAGES["rules"] / name for name in JUDGING}
-    for path in sorted(imported(file) - judging):
+    for path in sorted(filter(makes_numbers, imported(file))):
         digest.update(str(path.relative_to(ROOT)).encode())
         digest.update(code_of(path).meaning)
     return digest.hexdigest()[:16]
+
+
+def makes_numbers(path: Path) -> bool:
+    """Whether what is measured may depend on a file."""
+    if path.is_relative_to(PACKAGES["rules"]):
+        return path.name not in JUDGING
+    return not str(path.relative_to(PACKAGES["unweave"])).startswith(PASSING_ON)
 
 
 def imported(file: Path) -> set[Path]:

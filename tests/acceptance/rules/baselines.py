@@ -38,13 +38,18 @@ def scores(run: Run) -> dict[str, float]:
 
 def linear(run: Run) -> dict[str, float]:
     """Return the largest correlation of two dimensions, and what is kept of the variance."""
-    images = all_images(squares())
-    correlation = np.corrcoef(run.encode(images).T)
-    error = np.square(run.reconstruct(images) - images).sum()
+    correlation = np.corrcoef(run.encode(all_images(squares())).T)
     return {
         "largest correlation": float(np.abs(correlation - np.eye(len(correlation))).max()),
-        "variance kept": float(1 - error / np.square(images - images.mean(0)).sum()),
+        "variance kept": 1 - error_of(run),
     }
+
+
+def error_of(run: Run) -> float:
+    """Return the squared error of reconstructions, as a share of the mean image's."""
+    images = all_images(squares())
+    error = np.square(run.reconstruct(images) - images).sum()
+    return float(error / np.square(images - images.mean(0)).sum())
 
 
 def all_of_them(make: Callable[[Method, int], Run], *, true: bool) -> Measure:
@@ -66,6 +71,7 @@ def all_of_them(make: Callable[[Method, int], Run], *, true: bool) -> Measure:
             numbers[f"{name}, best of the others"] = max(each[name] for each in found.values())
         for name in ("untrained VAE", "VAE"):
             numbers[f"informativeness, {name}"] = found[name]["informativeness"]
+        numbers["error, VAE"] = error_of(others["VAE"])
         for name in ("PCA", "ICA"):
             for what, value in linear(others[name]).items():
                 numbers[f"{what}, {name}"] = value
@@ -77,6 +83,11 @@ def all_of_them(make: Callable[[Method, int], Run], *, true: bool) -> Measure:
 
 def fitted(method: Method, seed: int) -> Run:
     return train(method, seed=seed, steps=1500)
+
+
+def hardly_fitted(method: Method, seed: int) -> Run:
+    """Return a run of three steps, which give linear codes all they need and a VAE nothing."""
+    return train(method, seed=seed, steps=3)
 
 
 def to_noise(method: Method, seed: int) -> Run:
@@ -99,6 +110,7 @@ def checks(own: Columns, others: object) -> Checks:
     return {
         "ground truth is best": bool(all(best)),
         "training informs by 0.1": bool((trained > without + 0.1).all()),
+        "the VAE is trained": bool(own["error, VAE"].max() < 0.2),
         "linear codes uncorrelated": bool(
             max(own["largest correlation, PCA"].max(), own["largest correlation, ICA"].max()) < 0.02
         ),
@@ -109,12 +121,14 @@ def checks(own: Columns, others: object) -> Checks:
 RULE = Rule(
     covers=("ground_truth", "pixels", "pca", "ica", "untrained_vae"),
     claim="each seed: ground truth at least as good as all others in MIG, SAP, modularity, DCI and "
-    "its informativeness; a trained VAE more informative than an untrained one by 0.1; no two "
-    "dimensions of PCA or ICA correlated by 0.02, and PCA keeps half of the variance",
+    "its informativeness; a VAE trained to an error below 0.2 of the mean image's more informative "
+    "than an untrained one by 0.1; no two dimensions of PCA or ICA correlated by 0.02, and PCA "
+    "keeps half of the variance",
     method=all_of_them(fitted, true=True),
     saboteurs={
         "the truth of other images": all_of_them(fitted, true=False),
         "nothing fitted": all_of_them(to_noise, true=True),
+        "a VAE of three steps": all_of_them(hardly_fitted, true=True),
     },
     checks=checks,
     picture="First two dimensions of PCA; the colour is x.",

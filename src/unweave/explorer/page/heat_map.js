@@ -19,7 +19,7 @@ export async function heatMapSection(page) {
     buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(Object.keys(KINDS)[i] === kind)));
     try {
       const map = await getJson(page.address(`/heat_map.json?kind=${kind}`));
-      fill(meaning, `${map.meaning}; protocol ${map.protocol}`);
+      fill(meaning, [map.meaning, `protocol ${map.protocol}`, map.rows ? `${map.rows.toLocaleString("en")} images` : ""].filter(Boolean).join("; "));
       fill(table, drawMap(map, page, look));
     } catch (error) {
       fill(table, problem(error));

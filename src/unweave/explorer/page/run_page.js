@@ -8,6 +8,7 @@ import { responseSection } from "unweave/responses.js";
 import { Starts, bench } from "unweave/starts.js";
 
 const EVERY = 2000; // milliseconds between two looks at a run that trains
+const SHOWN_WARNINGS = 3; // lines before the rest is folded away
 
 export async function showRun(main, name) {
   const address = (rest) => runAddress(name, rest);
@@ -64,16 +65,20 @@ function drawHeader(place, run) {
 }
 
 async function drawWarnings(place, page) {
-  const { warnings } = await getJson(page.address("/warnings.json"));
+  const found = await getJson(page.address("/warnings.json"));
   const links = twins([["warnings.json", page.address("/warnings.json")]]);
-  if (!warnings.length) {
+  if (!found.warnings.length) {
     fill(place, h("p", { class: "note" }, "No collapsed latents, no entangled pairs, and the KL is not at a limit.", links));
     return;
   }
-  const count = warnings.length === 1 ? "1 thing" : `${warnings.length} things`;
-  fill(place, h("details", { class: "warnings", open: warnings.length <= 3 },
-    h("summary", {}, `${count} to look at`),
-    h("ul", {}, warnings.map((warned) => h("li", {}, warned.message))), links));
+  const [lines, more] = [found.in_short.slice(0, SHOWN_WARNINGS), found.in_short.slice(SHOWN_WARNINGS)];
+  const each = found.warnings.length > found.in_short.length ? found.warnings.map((warned) => warned.message) : more;
+  fill(place, h("div", { class: "warnings" },
+    h("ul", {}, lines.map((line) => h("li", {}, line))),
+    each.length ? h("details", {},
+      h("summary", {}, each === more ? `${more.length} more` : `all ${each.length}, one by one`),
+      h("ul", {}, each.map((line) => h("li", {}, line)))) : null,
+    links));
 }
 
 async function drawBench(place, page) {

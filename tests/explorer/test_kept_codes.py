@@ -1,0 +1,62 @@
+"""Codes that the explorer keeps: the same as those it would encode, and encoded once."""
+
+import os
+
+import numpy as np
+import pytest
+
+from unweave import views
+from unweave.errors import DataError
+from unweave.explorer import open_runs
+from unweave.explorer.open_runs import Library, kept_sample
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("UNWEAVE_CACHE", str(tmp_path / "cache"))
+    return tmp_path / "cache" / "codes"
+
+
+def opened(runs):
+    return Library(runs).open("vae-s0").run
+
+
+def assert_same(one: views.CodeSample, two: views.CodeSample) -> None:
+    for name in ("rows", "codes", "factors"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+    np.testing.assert_array_equal(one.posterior, two.posterior)
+    assert one.prior == two.prior
+
+
+def test_kept_codes_are_those_of_the_run_and_encoded_once(runs, cache, monkeypatch):
+    run = opened(runs)
+    fresh = views.sample_codes(run)
+    assert_same(kept_sample(run), fresh)
+    assert len(list(cache.glob("*.npy"))) == 1
+
+    def encoded_again(*args):
+        raise AssertionError("encoded again")
+
+    monkeypatch.setattr(views, "sample_codes", encoded_again)
+    assert_same(kept_sample(run), fresh)
+
+
+def test_new_weights_are_encoded_anew(runs, cache):
+    run = opened(runs)
+    kept_sample(run)
+    facts = run.folder.networks_file.stat()
+    os.utime(run.folder.networks_file, ns=(facts.st_atime_ns, facts.st_mtime_ns + 1))
+    try:
+        kept_sample(run)
+    finally:
+        os.utime(run.folder.networks_file, ns=(facts.st_atime_ns, facts.st_mtime_ns))
+    assert len(list(cache.glob("*.npy"))) == 2
+
+
+def test_without_room_codes_are_shown_all_the_same(runs, cache, monkeypatch):
+    def full(*args):
+        raise DataError("no room")
+
+    monkeypatch.setattr(open_runs, "cached_array", full)
+    run = opened(runs)
+    assert_same(kept_sample(run), views.sample_codes(run))
