@@ -13,7 +13,17 @@ ROOT = Path(unweave.__file__).parent
 # folder; alone files share a layer only with what they do not need.
 LAYERS = [
     {"errors"},
-    {"catalog", "tensors", "tables", "files", "pages", "process", "row_groups", "code_prior"},
+    {
+        "catalog",
+        "tensors",
+        "tables",
+        "files",
+        "pages",
+        "process",
+        "row_groups",
+        "row_sums",
+        "code_prior",
+    },
     {"settings", "devices", "correlation"},
     {"probability", "data", "metrics"},
     {"networks", "batches"},

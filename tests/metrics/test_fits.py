@@ -19,10 +19,11 @@ from sklearn.svm import LinearSVC
 
 from unweave import metrics
 from unweave.metrics._class_trees import boost_each_class
+from unweave.metrics._cuts import Nodes, SortedCodes, best_cuts
 from unweave.metrics._information import measure_information
 from unweave.metrics._logistic import area_under_curve, fit_by_adagrad, fit_one_vs_rest
 from unweave.metrics._neighbours import neighbour_information
-from unweave.metrics._svm import fit_one_code
+from unweave.metrics._svm import SortedInputs
 from unweave.metrics._trees import boost, boost_each
 from unweave.tables import bin_equal_width, factor_table
 
@@ -79,7 +80,8 @@ def test_logistic_regression_of_many_columns_is_that_of_few(monkeypatch, options
 def test_machine_on_one_code_is_liblinears(classes: int, scale: float) -> None:
     x, labels = labelled(500, classes)
     column = scale * x[:, 0] - 0.7
-    ours = fit_one_code(column, labels, classes)
+    both = SortedInputs(np.stack([x[:, 3], column], axis=1)).fit(labels, classes)
+    ours = both[1]  # of several codes each has its own machines
     model = LinearSVC(C=0.01, class_weight="balanced", dual=False, tol=1e-12, max_iter=100_000)
     model.fit(column[:, None], labels)
     if classes == 2:
@@ -156,7 +158,7 @@ def test_every_threshold_gives_scikit_learns_importances_at_any_size(monkeypatch
 
 
 @pytest.mark.parametrize("classes", [2, 6])
-def test_cuts_beside_the_rows_of_a_class_give_scikit_learns_trees(classes: int) -> None:
+def test_trees_grown_together_are_scikit_learns(classes: int) -> None:
     x, labels = labelled(900, classes)
     others, truth = labelled(600, classes, seed=1)
     model = GradientBoostingClassifier(random_state=0).fit(x, labels)
@@ -167,13 +169,64 @@ def test_cuts_beside_the_rows_of_a_class_give_scikit_learns_trees(classes: int) 
     assert own == pytest.approx(model.score(x, labels), abs=0.01)
 
 
-def test_classes_that_share_intervals_grow_the_trees_of_those_that_do_not(monkeypatch) -> None:
+@pytest.mark.parametrize("codes", [3, 12])
+def test_the_cut_found_is_the_best_of_all_thresholds(monkeypatch, codes: int) -> None:
+    monkeypatch.setattr("unweave.metrics._cuts.ROWS_PER_BLOCK", 9)
+    monkeypatch.setattr("unweave.metrics._cuts.CODES_LOOKED_INTO", codes)
+    rng = np.random.default_rng(codes)
+    x = rng.standard_normal((400, codes))
+    x[:, 1] = np.where(rng.random(400) < 0.6, 0.0, x[:, 1])  # one value of most rows
+    x[:, 2] = np.round(x[:, 2])
+    labels = (x[:, 0] + rng.standard_normal(400) > 1).astype(int) + (x[:, 2] > 0)
+    codes_sorted = SortedCodes(x, x[:5])
+    residual = np.zeros((3, 406), dtype=np.float32)
+    residual[:, :400] = np.eye(3)[labels].T - rng.uniform(0.05, 0.5, size=(3, 400))
+    leaf = np.zeros((3, 406), dtype=np.int8)
+    leaf[:, :400] = rng.random((3, 400)) < 0.3
+    leaf[:, codes_sorted.nothing] = -1
+    inside = np.stack([leaf[:, :400] == side for side in (0, 1)], axis=1).astype(np.float32)
+    cuts = best_cuts(
+        codes_sorted,
+        codes_sorted.sums((inside * residual[:, None, :400]).reshape(6, 400)),
+        codes_sorted.sums(inside.reshape(6, 400)),
+        Nodes(
+            np.repeat(np.arange(3), 2),
+            np.tile(np.array([0, 1], dtype=np.int8), 3),
+            residual,
+            leaf,
+            np.arange(400),
+            labels * 2 + leaf[labels, np.arange(400)],
+            residual[labels, np.arange(400)],
+        ),
+    )
+    for node in range(6):
+        rows = np.flatnonzero(leaf[node // 2, :400] == node % 2)
+        values = residual[node // 2, rows].astype(float)
+        removed = {
+            (code, rank): squared_error_removed(values, codes_sorted.ranks[code, rows] <= rank)
+            for code in range(codes)
+            for rank in np.unique(codes_sorted.ranks[code, rows])[:-1]
+        }
+        assert cuts.gain[node] == pytest.approx(max(removed.values()), rel=1e-4)
+        found = squared_error_removed(
+            values, codes_sorted.ranks[cuts.code[node], rows] <= cuts.rank[node]
+        )
+        assert found == pytest.approx(cuts.gain[node], rel=1e-4)
+
+
+def squared_error_removed(values: np.ndarray, left: np.ndarray) -> float:
+    """By the definition: squared distances from the mean, before and after the cut."""
+    after = sum(((part - part.mean()) ** 2).sum() for part in (values[left], values[~left]))
+    return float(((values - values.mean()) ** 2).sum() - after)
+
+
+def test_classes_grown_apart_have_the_trees_of_those_grown_together(monkeypatch) -> None:
     x, labels = labelled(400, 5)
-    (shared,) = boost_each_class(x, labels[:, None], (5,), x[:50])
-    monkeypatch.setattr("unweave.metrics._class_trees.MOST_INTERVALS", 1)
-    (alone,) = boost_each_class(x, labels[:, None], (5,), x[:50])
-    np.testing.assert_allclose(shared.importance, alone.importance, atol=0.01)
-    assert (shared.prediction == alone.prediction).mean() > 0.9
+    (together,) = boost_each_class(x, labels[:, None], (5,), x[:50])
+    monkeypatch.setattr("unweave.metrics._class_trees.TOGETHER", 2)
+    (apart,) = boost_each_class(x, labels[:, None], (5,), x[:50])
+    np.testing.assert_allclose(together.importance, apart.importance, atol=1e-3)
+    assert (together.prediction == apart.prediction).mean() > 0.95
 
 
 def test_other_rows_fall_into_the_intervals_of_the_rows_nearest_to_them() -> None:
@@ -184,12 +237,23 @@ def test_other_rows_fall_into_the_intervals_of_the_rows_nearest_to_them() -> Non
     np.testing.assert_array_equal(again.prediction, ours.prediction)
 
 
-def test_tables_of_many_codes_are_cut_at_quantiles(monkeypatch) -> None:
-    x, labels = labelled(300, 3)
-    monkeypatch.setattr("unweave.metrics._class_trees.WIDEST", 3)
-    (ours,) = boost_each_class(x, labels[:, None], (3,), x[:20])
-    (expected,) = boost_each(x, labels[:, None], (3,), x[:20], quantiles=63)
-    np.testing.assert_array_equal(ours.importance, expected.importance)
+def test_trees_of_many_codes_give_the_dci_of_every_threshold() -> None:
+    # Of so many codes several know the same. Their order decides which is cut, and moves D of
+    # every threshold by 0.01 to either side.
+    x, labels = labelled(600, 4)
+    factors = np.stack([labels, (x[:, 2] > 0).astype(int) + (x[:, 3] > 0)], axis=1)
+    wide = np.tanh(x @ np.random.default_rng(1).standard_normal((4, 140)))
+    ours = metrics.dci(wide, factors)
+    exact = metrics.dci(wide, factors, protocol="locatello2019_exact")
+    assert ours.parts["D"] == pytest.approx(exact.parts["D"], abs=0.02)
+    assert ours.parts["C"] == pytest.approx(exact.parts["C"], abs=0.01)
+
+
+def test_fitting_leaves_torch_the_threads_it_had() -> None:
+    x, labels = labelled(100, 3)
+    before = torch.get_num_threads()
+    boost_each_class(x, labels[:, None], (3,), x[:20], rounds=2)
+    assert torch.get_num_threads() == before
 
 
 def test_trees_of_several_factors_are_those_of_each() -> None:
@@ -216,9 +280,11 @@ def test_without_lightgbm_the_message_says_what_to_do_and_the_other_metrics_are_
     monkeypatch.setitem(sys.modules, "lightgbm", None)  # as where it does not load
     rng = np.random.default_rng(0)
     factors = rng.integers(0, 3, size=(300, 2))
-    scores = score(factors + 0.1 * rng.normal(size=(300, 2)), factors, ["dci", "mig"])
-    assert "libgomp" in scores.reasons["dci"]
+    codes = factors + 0.1 * rng.normal(size=(300, 2))
+    scores = score(codes, factors, ["sample_efficiency", "dci", "mig"])
+    assert "libgomp" in scores.reasons["sample_efficiency"]
     assert scores["mig"].value > 0
+    assert scores["dci"].value > 0.9  # its trees are our own
 
 
 def test_trees_are_begun_in_one_thread_while_others_grow_theirs():

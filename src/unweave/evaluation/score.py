@@ -19,6 +19,7 @@ from unweave.catalog import check_name, suggestion
 from unweave.code_prior import PriorName
 from unweave.errors import ConfigError, DataError
 from unweave.evaluation import nulls as null_tables
+from unweave.evaluation.frames import matched_frames
 from unweave.evaluation.scores import Scores
 from unweave.metrics import (
     CODES,
@@ -130,6 +131,8 @@ def score(
         metrics = _without_factors(metrics)
     chosen = choose_metrics(metrics)
     protocols = _protocols(protocol, chosen)
+    if factors is not None:
+        codes, factors = matched_frames(codes, factors)
     table = code_table(codes)
     known = None
     if factors is not None:

@@ -1,86 +1,38 @@
-"""Boosted trees with the thresholds that matter: beside the rows of each class.
+"""Boosted trees of all classes at once: the study's trees, many times cheaper.
 
-The algorithm is that of `_trees`, scikit-learn's GradientBoostingClassifier. What differs
-is where a code may be cut. The tree of class k is grown on residuals that are positive for
-rows of that class and negative for all others. Over the rows sorted by a code, let S_i be
-the sum of the first i residuals of n: the squared error that a cut after row i removes,
-
-    S_i² / i + (S_n - S_i)² / (n - i) - S_n² / n
-
-is convex in (i, S_i), so the best cut lies at a corner of the line through these points. The
-line rises at rows of the class and falls slowly elsewhere: its corners lie beside rows of
-the class. Cuts on both sides of each such row, and at some quantiles for the corners that
-slowly changing probabilities make, give the trees of every threshold. A class of n / K rows
-has some 2 n / K cuts, so all K classes together cost as much as two classes with every cut.
-
-Above `WIDEST` codes thresholds are quantiles, which is cheaper and, there, as good: the
-more codes, the less hangs on a threshold of one.
-
-Codes are therefore handed to LightGBM as numbers of intervals, anew for each class. Their
-order is all that a tree looks at.
+The algorithm is that of `_trees`, scikit-learn's GradientBoostingClassifier: 100 rounds of one
+depth-3 regression tree per class, splits by squared error, leaves set by one Newton step,
+shrinkage 0.1. The trees of a round are grown together, level by level, with the cuts of
+`_cuts`, which are those of every threshold.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unweave.metrics._cuts import Floats, Nodes, Places, SortedCodes, best_cuts
 from unweave.metrics._trees import (
     LEAVES,
     RATE,
     Boosted,
-    begin,
-    boost_each,
     each_column,
     most_frequent,
     of_labelled,
-    share_among_equals,
+    share_among_alike,
+    threads,
     varying_columns,
 )
+from unweave.tables import UNKNOWN
 
-WIDEST = 128
-"""Codes beyond which thresholds are quantiles: so many codes leave each threshold less to say."""
+DEPTH = 3
 
-QUANTILES_OF_WIDE = 63
+TOGETHER = 16
+"""Trees that are grown at a time, at least: fewer leave columns of sums unused."""
 
-QUANTILES = 1024
-"""Parts of equal counts that every code is cut into whatever the class: 32 cost as much, and
-take the importance of a noisy code at 10,000 rows from 0.688 to 0.683, every cut to 0.696."""
-
-ROUNDING = 1e-12
-"""Outputs of leaves that differ by less are the same."""
-
-MOST_INTERVALS = 2048
-"""Classes share intervals while no code has more of them: a table of intervals costs time too."""
-
-
-@dataclass(frozen=True)
-class Column:
-    """A code over the training rows, sorted once for all classes."""
-
-    values: NDArray[np.float64]
-    """Distinct values, ascending."""
-    rank: NDArray[np.int64]
-    """Each row's place among them."""
-    quantiles: NDArray[np.int64]
-    """Places at which quantiles begin."""
-
-    def starts(self, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Mark the values at which an interval begins when these rows are to lie alone."""
-        start = np.zeros(len(self.values) + 1, dtype=bool)
-        start[0] = start[self.quantiles] = True
-        alone = self.rank[rows]
-        start[alone] = start[alone + 1] = True
-        return start[:-1]
-
-
-def sorted_column(column: NDArray[np.float64]) -> Column:
-    """Sort a code and find its quantiles."""
-    values, rank = np.unique(column, return_inverse=True)
-    places = np.sort(rank)[np.arange(1, QUANTILES) * len(rank) // QUANTILES]
-    return Column(values, rank, np.unique(places))
+NUMBERS_TOGETHER = 160_000
+"""Residuals of trees that are grown at a time: more do not stay in the cache."""
 
 
 def boost_each_class(
@@ -89,184 +41,213 @@ def boost_each_class(
     sizes: Sequence[int],
     others: NDArray[np.float64],
     *,
-    seed: int = 0,
     rounds: int = 100,
 ) -> list[Boosted]:
     """Fit trees to each column of labels, several columns at a time."""
-    if x.shape[1] > WIDEST:
-        return boost_each(x, labels, sizes, others, seed=seed, quantiles=QUANTILES_OF_WIDE)
-    codes = varying_columns(x)
-    columns = [sorted_column(x[:, code]) for code in codes]
+    whole = [k for k in range(len(sizes)) if (labels[:, k] != UNKNOWN).all()]
+    alone = [k for k in range(len(sizes)) if k not in whole]
+    shared = SortedTable(x, others) if whole else None
+    jobs = [*_dealt(whole, sizes, threads()), *([k] for k in alone)]
 
-    def fit(index: int) -> Boosted:
-        def fit_rows(rows: NDArray[np.int64] | slice) -> Boosted:
-            own = columns if isinstance(rows, slice) else [sorted_column(x[rows, c]) for c in codes]
-            return _boost(x[rows], labels[rows, index], others, codes, own, seed, rounds)
+    def fit(job: int) -> list[Boosted]:
+        columns = jobs[job]
+        if shared is not None and columns[0] in whole:
+            return shared.fit(labels[:, columns], rounds)
+        column = labels[:, columns[0]]
+        return [
+            of_labelled(
+                column,
+                lambda rows: SortedTable(x[rows], others).fit(column[rows, None], rounds)[0],
+            )
+        ]
 
-        return of_labelled(labels[:, index], fit_rows)
+    fitted = each_column(fit, [sum(sizes[k] for k in columns) for columns in jobs])
+    found = {
+        k: boosted
+        for columns, of_columns in zip(jobs, fitted, strict=True)
+        for k, boosted in zip(columns, of_columns, strict=True)
+    }
+    return [found[k] for k in range(len(sizes))]
 
-    return each_column(fit, sizes)
+
+def _dealt(columns: list[int], sizes: Sequence[int], hands: int) -> list[list[int]]:
+    """Deal columns into as many parts as there are threads, with about as many classes each."""
+    parts: list[list[int]] = [[] for _ in range(min(hands, len(columns)))]
+    for k in sorted(columns, key=lambda k: -sizes[k]):
+        min(parts, key=lambda part: sum(sizes[i] for i in part)).append(k)
+    return parts
+
+
+class SortedTable:
+    """A table of codes, sorted for the trees of any labels of its rows."""
+
+    def __init__(self, x: NDArray[np.float64], others: NDArray[np.float64]) -> None:
+        self.x, self.others = x, others
+        self.varying = varying_columns(x)
+        self.codes: SortedCodes | None = None
+        if self.varying:
+            self.codes = SortedCodes(x[:, self.varying], others[:, self.varying])
+
+    def fit(self, labels: NDArray[np.int64], rounds: int) -> list[Boosted]:
+        """Fit trees to columns of labels, all at once."""
+        rows = len(self.x)
+        dense = [np.unique(column, return_inverse=True) for column in labels.T]
+        told = [k for k, (present, _) in enumerate(dense) if len(present) > 1 and self.varying]
+        found = [most_frequent(self.x, column, self.others) for column in labels.T]
+        if self.codes is None or not told:
+            return found
+        factors = _Factors(np.stack([dense[k][1] for k in told], axis=1))
+        importance, scores = _boost(self.codes, factors, rounds)
+        for place, k in enumerate(told):
+            whole = np.zeros(self.x.shape[1])
+            predicted = dense[k][0][scores[factors.trees(place)].argmax(axis=0)]
+            shared = share_among_alike(self.codes.ranks[:, :rows], importance[place])
+            whole[self.varying] = shared
+            found[k] = Boosted(whole, predicted[:rows], predicted[rows + 1 :])
+        return found
+
+
+class _Factors:
+    """Labels of several factors, whose classes each have a tree in every round."""
+
+    def __init__(self, labels: NDArray[np.int64]) -> None:
+        self.labels = labels
+        self.classes = labels.max(axis=0) + 1
+        self.starts = np.concatenate([[0], np.cumsum(self.classes)])
+        tree_of = (labels + self.starts[:-1]).ravel()
+        rows = np.repeat(np.arange(len(labels)), labels.shape[1])
+        order = np.argsort(tree_of, kind="stable")
+        self.tree_of, self.rows = tree_of[order], rows[order]
+        """Each row once for every factor, tree by tree: that of its class."""
+        self.counts = np.bincount(tree_of)
+        self.ends = np.concatenate([[0], np.cumsum(self.counts)])
+
+    def trees(self, factor: int) -> slice:
+        """Return the trees of a factor's classes."""
+        return slice(self.starts[factor], self.starts[factor + 1])
 
 
 def _boost(
-    x: NDArray[np.float64],
-    labels: NDArray[np.int64],
-    others: NDArray[np.float64],
-    codes: list[int],
-    columns: list[Column],
-    seed: int,
-    rounds: int,
-) -> Boosted:
-    present, dense = np.unique(labels, return_inverse=True)
-    count, rows = len(present), len(x)
-    if count < 2 or not codes:
-        return most_frequent(x, labels, others)
-    groups = [_Group(columns, dense, classes, seed) for classes in _grouped(np.bincount(dense))]
-    prior = np.log(np.bincount(dense) / rows)
-    scores = np.repeat(prior[:, None], rows, axis=1)
-    targets = np.zeros((count, rows))
-    targets[dense, np.arange(rows)] = 1.0
-    rate = RATE * (count - 1) / count
+    codes: SortedCodes, factors: _Factors, rounds: int
+) -> tuple[NDArray[np.float64], Floats]:
+    """Return each code's share in the squared error removed, (factor, code), and all scores."""
+    rows, count = codes.rows, len(factors.counts)
+    prior = np.log(factors.counts / rows).astype(np.float32)
+    scores = np.repeat(prior[:, None], codes.ranks.shape[1], axis=1)
+    residual, probability = np.zeros_like(scores), np.empty((count, rows), dtype=np.float32)
+    factor_of = np.repeat(np.arange(len(factors.classes)), factors.classes)
+    rate = RATE * (1 - 1 / factors.classes[factor_of])
+    importance = np.zeros((len(factors.classes), codes.codes))
+    together = max(TOGETHER, NUMBERS_TOGETHER // rows)
     for _ in range(rounds):
-        probability = np.exp(scores - scores.max(axis=0))
-        probability /= probability.sum(axis=0)
-        residual = targets - probability
-        curvature = probability * (1 - probability)
-        for group in groups:
-            group.grow(scores, residual, curvature, rate)
-    importance = np.zeros(x.shape[1])
-    importance[codes] = sum(group.importance() for group in groups)
-    total = importance.sum()
-    predicted = np.repeat(prior[:, None], len(others), axis=1)
-    for group in groups:
-        predicted[group.classes] += group.scores_of(others[:, codes])
-    return Boosted(
-        share_among_equals(x, importance / total if total > 0 else importance),
-        present[scores.argmax(axis=0)],
-        present[predicted.argmax(axis=0)],
-    )
+        for k in range(len(factors.classes)):
+            trees = factors.trees(k)
+            own = np.subtract(
+                scores[trees, :rows], scores[trees, :rows].max(axis=0), out=probability[trees]
+            )
+            np.exp(own, out=own)
+            own /= own.sum(axis=0)
+        np.negative(probability, out=residual[:, :rows])
+        residual[factors.tree_of, factors.rows] += 1
+        for first in range(0, count, together):
+            some = slice(first, min(first + together, count))
+            members = slice(factors.ends[some.start], factors.ends[some.stop])
+            leaf, gains = _grow(
+                codes, residual[some], factors.rows[members], factors.tree_of[members] - first
+            )
+            np.add.at(importance, factor_of[some], gains)
+            _step(scores[some], leaf, residual[some], probability[some], rate[some])
+    total = importance.sum(axis=1, keepdims=True)
+    return importance / np.where(total > 0, total, 1.0), scores
 
 
-def _grouped(counts: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-    """Put classes together as long as their intervals are few."""
-    groups: list[list[int]] = []
-    room = 0
-    for k, count in enumerate(counts):
-        if 2 * count > room:
-            groups.append([])
-            room = MOST_INTERVALS - QUANTILES
-        groups[-1].append(k)
-        room -= 2 * int(count)
-    return [np.array(classes) for classes in groups]
+def _grow(
+    codes: SortedCodes,
+    residual: Floats,
+    own: Places,
+    tree_of: Places,
+) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
+    """Grow a tree on each row of residuals.
 
-
-class _Group:
-    """The trees of classes that share intervals."""
-
-    def __init__(
-        self,
-        columns: list[Column],
-        labels: NDArray[np.int64],
-        classes: NDArray[np.int64],
-        seed: int,
-    ) -> None:
-        self.classes, self.columns = classes, columns
-        self.rows = np.flatnonzero(np.isin(labels, classes))
-        inputs = np.empty((len(labels), len(columns)), dtype=np.float32)
-        for place, column in enumerate(columns):
-            interval = np.cumsum(column.starts(self.rows)) - 1
-            inputs[:, place] = interval[column.rank]
-        most = int(inputs.max()) + 1
-        self.booster = begin(inputs, len(classes), seed, bins=most)
-        self.before = np.zeros((len(classes), len(labels)))
-        self.steps: list[list[tuple[NDArray[np.float64], NDArray[np.float64]]]] = []
-        """For each round and class: the leaves' outputs and their Newton steps."""
-
-    def grow(
-        self,
-        scores: NDArray[np.float64],
-        residual: NDArray[np.float64],
-        curvature: NDArray[np.float64],
-        rate: float,
-    ) -> None:
-        """Grow a tree for each class on the residuals and add its Newton steps to the scores."""
-        gradient = np.ascontiguousarray(-residual[self.classes].T, dtype=np.float32)
-        if len(self.classes) == 1:  # LightGBM wants a single class without an axis of its own
-            gradient = gradient[:, 0]
-        ones = np.ones_like(gradient)
-        finished = self.booster.update(fobj=lambda *_: (gradient, ones))
-        if finished and self.steps:
-            return  # nothing is left to split, and LightGBM keeps no trees of this round
-        now = self._outputs()
-        found = []
-        for place, k in enumerate(self.classes):
-            # What LightGBM added to a row is the output of its leaf, by which leaves are known.
-            gained = now[place] - self.before[place]
-            outputs, leaf = _distinct(gained)
-            numerator = np.bincount(leaf, residual[k], len(outputs))
-            weight = np.bincount(leaf, curvature[k], len(outputs))
-            steps = np.where(weight > 1e-150, numerator / np.maximum(weight, 1e-150), 0.0) * rate
-            scores[k] += steps[leaf]
-            found.append((outputs, steps))
-        self.before = now
-        self.steps.append(found)
-
-    def _outputs(self) -> NDArray[np.float64]:
-        """Return the sum of all outputs so far, (class, row)."""
-        kept: list[NDArray[np.float64]] = []
-
-        def keep(outputs: NDArray[np.float64], _: Any) -> tuple[str, float, bool]:
-            kept.append(np.array(outputs.reshape(self.before.shape[1], -1).T, dtype=np.float64))
-            return "", 0.0, True
-
-        self.booster.eval_train(keep)
-        return kept[0]
-
-    def importance(self) -> NDArray[np.float64]:
-        """Return the squared error that splits on each code removed."""
-        return np.asarray(self.booster.feature_importance("gain"), dtype=np.float64)
-
-    def scores_of(self, others: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sum of Newton steps of other rows, (class, row)."""
-        inputs = np.empty(others.shape, dtype=np.float32)
-        for place, column in enumerate(self.columns):
-            first = np.flatnonzero(column.starts(self.rows))[1:]
-            middles = (column.values[first] + column.values[first - 1]) / 2
-            inputs[:, place] = np.searchsorted(middles, others[:, place], side="left")
-        leaves = np.asarray(self.booster.predict(inputs, pred_leaf=True, num_threads=1))
-        count = len(self.classes)
-        leaves = leaves.reshape(len(others), -1, count)
-        result = np.zeros((count, len(others)))
-        for turn, found in enumerate(self.steps):
-            for place, (outputs, steps) in enumerate(found):
-                leaf = leaves[:, turn, place]
-                used = np.flatnonzero(np.bincount(leaf, minlength=LEAVES))
-                own = [self.booster.get_leaf_output(turn * count + place, int(i)) for i in used]
-                table = np.zeros(LEAVES)
-                table[used] = steps[_nearest(outputs, np.array(own))]
-                result[place] += table[leaf]
-        return result
-
-
-def _distinct(gained: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the few distinct values and which of them each row has.
-
-    What differs by rounding only is one. For up to eight values, looking for one after the
-    other beats sorting.
+    `own` are the rows of the trees' classes and `tree_of` the trees that they belong to. Returns
+    the leaf of each row of the tables, and what cuts at each code removed, (tree, code).
     """
-    outputs: list[float] = []
-    place = np.zeros(len(gained), dtype=np.int64)
-    left = np.ones(len(gained), dtype=bool)
-    while left.any():
-        value = float(gained[left.argmax()])
-        same = np.abs(gained - value) <= ROUNDING
-        if outputs:
-            place[same] = len(outputs)
-        outputs.append(value)
-        left &= ~same
-    return np.array(outputs), place
+    trees, rows = len(residual), codes.rows
+    trained = residual[:, :rows]
+    size = trained[tree_of, own]
+    gains = np.zeros((trees, codes.codes))
+    leaf = np.zeros(residual.shape, dtype=np.int8)
+    leaf[:, codes.nothing] = -1
+    turns: list[list[NDArray[np.bool_]]] = [[] for _ in range(trees)]
+    sums = codes.sums(trained)[:, None]
+    counts = np.broadcast_to(codes.counts, sums.shape)
+    for depth in range(DEPTH):
+        width = 2**depth
+        if depth:
+            left = np.stack([leaf[:, :rows] == 2 * i for i in range(width // 2)], axis=1)
+            of_left = np.empty((2, *left.shape), dtype=np.float32)
+            of_left[1] = left
+            np.multiply(of_left[1], trained[:, None], out=of_left[0])
+            found = codes.sums(of_left.reshape(-1, rows)).reshape(2, *sums.shape)
+            sums, counts = _with_siblings(sums, found[0]), _with_siblings(counts, found[1])
+        shape = (trees * width, codes.codes, codes.blocks + 1)
+        cuts = best_cuts(
+            codes,
+            sums.reshape(shape),
+            counts.reshape(shape),
+            Nodes(
+                np.repeat(np.arange(trees), width),
+                np.tile(np.arange(width, dtype=np.int8), trees),
+                residual,
+                leaf,
+                own,
+                tree_of * width + leaf[tree_of, own],
+                size,
+            ),
+        )
+        gains += np.bincount(
+            np.repeat(np.arange(trees), width) * codes.codes + cuts.code, cuts.gain, gains.size
+        ).reshape(gains.shape)
+        code, rank = cuts.code.reshape(trees, width), cuts.rank.reshape(trees, width)
+        for tree in range(trees):
+            turns[tree].append(_goes_right(codes, turns[tree], code[tree], rank[tree]))
+            leaf[tree] += leaf[tree]
+            leaf[tree] += turns[tree][-1]
+    return leaf, gains
 
 
-def _nearest(outputs: NDArray[np.float64], values: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return which of a few outputs each value is."""
-    return np.abs(values[:, None] - outputs).argmin(axis=1)
+def _goes_right(
+    codes: SortedCodes,
+    turns: list[NDArray[np.bool_]],
+    code: Places,
+    rank: NDArray[np.signedinteger[Any]],
+) -> NDArray[np.bool_]:
+    """Tell which rows of a tree go right at their node, after the turns that led them there."""
+    sides = [codes.ranks[c] > r for c, r in zip(code, rank, strict=True)]
+    for right in reversed(turns):
+        sides = [a ^ (right & (a ^ b)) for a, b in zip(sides[::2], sides[1::2], strict=True)]
+    return sides[0]
+
+
+def _with_siblings(parents: Floats, left: Floats) -> Floats:
+    """Return sums of left children, and what they leave of their parents, (tree, node, …)."""
+    both = np.stack([left, parents - left], axis=2)
+    return both.reshape(len(left), -1, *left.shape[2:])
+
+
+def _step(
+    scores: Floats,
+    leaf: NDArray[np.int8],
+    residual: Floats,
+    probability: Floats,
+    rate: NDArray[np.float64],
+) -> None:
+    """Add each leaf's Newton step to the scores of its rows."""
+    rows = probability.shape[1]
+    for k in range(len(scores)):  # one by one, what is at work stays in the cache
+        inside = leaf[k, :rows]
+        curvature = probability[k] - probability[k] ** 2
+        numerator = np.bincount(inside, residual[k, :rows], LEAVES)
+        weight = np.bincount(inside, curvature, LEAVES)
+        steps = np.where(weight > 1e-150, numerator / np.maximum(weight, 1e-150), 0.0) * rate[k]
+        scores[k] += steps.astype(np.float32).take(leaf[k], mode="wrap")

@@ -35,7 +35,7 @@ def class_trees(
 ) -> Fitted:
     """Classify by boosted trees with thresholds beside the rows of each class."""
     labels = factors.labels[train]
-    trees = boost_each_class(codes[train], labels, factors.sizes, codes[test], seed=seed)
+    trees = boost_each_class(codes[train], labels, factors.sizes, codes[test])
     return _fitted(trees, factors, train, test)
 
 

@@ -9,23 +9,24 @@ are taken here, because its own trees weigh rows by curvature and spread
 importance differently.
 
 Differs from scikit-learn: above `EXACT_ROWS` rows, unless every threshold is asked
-for, thresholds are chosen among 255 quantiles of each code (`_class_trees` chooses better
-ones at the same cost); codes that order the
-rows alike, up to reversal, share their importance equally instead of at random.
+for, thresholds are chosen among 255 quantiles of each code (`_class_trees` tries every one
+at less cost); codes that order the rows alike, up to reversal, share their importance
+equally instead of at random.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unweave.errors import DataError
 from unweave.process import usable_cores
+from unweave.row_sums import sum_in_one_thread, threads_left_alone
 from unweave.tables import UNKNOWN, is_constant
 
 EXACT_ROWS = 2_000
@@ -36,6 +37,8 @@ QUANTILES = 255
 
 LEAVES = 8
 RATE = 0.1
+
+Fit = TypeVar("Fit")
 
 
 @dataclass(frozen=True)
@@ -88,19 +91,21 @@ def of_labelled(
     return replace(fitted, train_prediction=on_train)
 
 
-def each_column(fit: Callable[[int], Boosted], sizes: Sequence[int]) -> list[Boosted]:
+def each_column(fit: Callable[[int], Fit], sizes: Sequence[int]) -> list[Fit]:
     """Fit every column of labels, by its index, in as many threads as there are cores.
 
-    LightGBM and numpy let go of Python's lock, so threads are enough; columns with
-    many classes start first, because they take longest.
+    LightGBM, numpy and torch let go of Python's lock, so threads are enough; columns with
+    many classes start first, because they take longest. Torch's own threads would only stand
+    in the way of these.
     """
     longest_first = sorted(range(len(sizes)), key=lambda index: -sizes[index])
-    with ThreadPoolExecutor(min(_threads(), len(sizes))) as pool:
+    count = min(threads(), len(sizes))
+    with threads_left_alone(), ThreadPoolExecutor(count, initializer=sum_in_one_thread) as pool:
         fitted = dict(zip(longest_first, pool.map(fit, longest_first), strict=True))
     return [fitted[index] for index in range(len(sizes))]
 
 
-def _threads() -> int:
+def threads() -> int:
     """Return the cores this process may use, or OMP_NUM_THREADS if that is fewer."""
     wished = os.environ.get("OMP_NUM_THREADS", "")
     return max(min(usable_cores(), int(wished) if wished.isdigit() else 64), 1)
@@ -234,9 +239,16 @@ def share_among_equals(
     x: NDArray[np.float64], importance: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Give codes that no tree can tell apart the same importance."""
+    ranks = (np.unique(column, return_inverse=True)[1] for column in x.T)
+    return share_among_alike(ranks, importance)
+
+
+def share_among_alike(
+    ranks: Iterable[NDArray[Any]], importance: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Give codes whose rows have the same ranks, or the reverse, the same importance."""
     groups: dict[bytes, list[int]] = {}
-    for code in range(x.shape[1]):
-        rank = np.unique(x[:, code], return_inverse=True)[1]
+    for code, rank in enumerate(ranks):
         reverse = rank.max() - rank
         groups.setdefault(min(rank.tobytes(), reverse.tobytes()), []).append(code)
     shared = importance.copy()

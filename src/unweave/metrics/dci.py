@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 
 from unweave.metrics import _protocol
-from unweave.metrics._class_trees import WIDEST
 from unweave.metrics._entropic import even_entropy
 from unweave.metrics._groups import Groups, concepts, membership
 from unweave.metrics._importance import PREDICTORS, STANDARDIZED
@@ -32,7 +31,7 @@ from unweave.metrics._score import Score
 from unweave.tables import Continuous
 
 PROTOCOLS = {
-    "locatello2019_trees": "the study's boosted trees, cut beside the rows of each class",
+    "locatello2019_trees": "the study's boosted trees, every threshold, all classes at once",
     "locatello2019_lightgbm": "the study's boosted trees, cut at 255 quantiles of each code",
     "locatello2019_exact": "the study's boosted trees, cut everywhere: scikit-learn's importances",
     "locatello2019": "scikit-learn's GradientBoostingClassifier (arXiv:1811.12359)",
@@ -119,7 +118,7 @@ def dci(
             "importance": importance,
             "informativeness_is": fitted.meaning,
         },
-        notes=known.notes + _notes(protocol, table.shape[1]),
+        notes=known.notes,
         parts={
             "D": float(code_weight @ disentanglement),
             "C": float(completeness.mean()),
@@ -135,11 +134,3 @@ def dci(
             test_rows=len(test),
         ),
     )
-
-
-def _notes(protocol: str, codes: int) -> tuple[str, ...]:
-    if protocol == "locatello2019_trees" and codes > WIDEST:
-        return (
-            f"more than {WIDEST} codes: each is cut at quantiles, not beside the rows of classes",
-        )
-    return ()

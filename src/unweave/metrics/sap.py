@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from unweave.metrics import _protocol
 from unweave.metrics._information import top_two
 from unweave.metrics._score import Score
-from unweave.metrics._svm import fit_one_code
+from unweave.metrics._svm import SortedInputs
 from unweave.tables import Continuous, standardize, varying_codes
 
 PROTOCOLS = {
@@ -35,6 +35,8 @@ PROTOCOLS = {
 }
 ALL_ROWS = ("lin2020",)
 """Protocols that look at every row there is."""
+MOST_NUMBERS = 500_000
+"""Inputs that are sorted at a time; each takes some hundred bytes."""
 NEEDS = _protocol.CODES
 HIGHER_IS_BETTER = True
 RANGE = "0 to 1"
@@ -77,18 +79,22 @@ def sap(
         correlations[:, factor] = of_factor[:, 0]
     fitted = [known.known_rows(factor, train) for factor in range(len(known.sizes))]
     judged = [known.known_rows(factor, test) for factor in range(len(known.sizes))]
-    for code in range(table.shape[1]):
-        column = table[:, code].astype(np.float64)
-        for factor, size in enumerate(known.sizes):
-            if regression[factor]:
-                scores[code, factor] = correlations[code, factor]
-                continue
-            labels = known.labels[:, factor]
-            slopes, intercepts = fit_one_code(
-                column[fitted[factor]], labels[fitted[factor]], size
-            ).T
-            predicted = (column[judged[factor], None] * slopes + intercepts).argmax(axis=1)
-            scores[code, factor] = (predicted == labels[judged[factor]]).mean()
+    scores[:, regression] = correlations[:, regression]
+    at_once = max(MOST_NUMBERS // len(train), 1)
+    for first in range(0, table.shape[1], at_once):
+        some = slice(first, first + at_once)
+        part = table[:, some].astype(np.float64)
+        inputs: SortedInputs | None = None
+        sorted_rows: NDArray[np.int64] | None = None
+        for factor in np.flatnonzero(~regression).tolist():
+            rows, labels = fitted[factor], known.labels[:, factor]
+            if inputs is None or sorted_rows is None or not np.array_equal(rows, sorted_rows):
+                inputs, sorted_rows = SortedInputs(part[rows]), rows
+            machines = inputs.fit(labels[rows], known.sizes[factor])
+            for place, machine in enumerate(machines):
+                of_classes = part[judged[factor], place, None] * machine[:, 0] + machine[:, 1]
+                predicted = of_classes.argmax(axis=1)
+                scores[first + place, factor] = (predicted == labels[judged[factor]]).mean()
     best, second = top_two(scores, axis=0)
     return Score(
         "sap",
