@@ -5,6 +5,7 @@ import pytest
 
 from unweave import batches
 from unweave.batches import (
+    AllLabels,
     AugmentedPairs,
     Auxiliary,
     Clips,
@@ -33,6 +34,7 @@ KINDS = {
     "indexed": Indexed("kind"),
     "auxiliary": Auxiliary(("kind",)),
     "few_labels": FewLabels(count=60),
+    "all labels": AllLabels(),
     "few_classes": FewClasses(columns=("kind",), count=60),
     "clips": Clips(frames=3),
     "triplets": Triplets("kind"),

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from unweave import views
 from unweave.cli import main
 from unweave.errors import DataError
 from unweave.explorer import page_data
@@ -14,6 +15,7 @@ from unweave.explorer.open_runs import Library
 from unweave.explorer.server import as_json
 from unweave.files.writing import write_atomically
 from unweave.runs.folder import RunFolder
+from unweave.runs.run import load
 
 SMALL = [
     "--steps",
@@ -143,11 +145,13 @@ def test_one_bad_run_hides_no_other(trained, run, name, content, capsys):
     assert name in lines["bad"]["problem"]
 
 
-def test_a_stored_score_without_its_table_is_no_heat_map(run, capsys):
+def test_a_heat_map_of_a_stored_score_without_its_table_is_that_of_codes(run, capsys):
     spoil(run, "scores.json", {"mig": {"value": 0.5, "details": {"factor_names": ["x"]}}})
     capsys.readouterr()
     assert main(["figures", str(run), "--only", "heat_map_mi"]) == 0
-    assert "no table of its 3 latents" in capsys.readouterr().out
+    assert (run / "figures" / "heat_map_mi.png").is_file()
+    with pytest.raises(DataError, match="no table of its 3 latents"):
+        views.heat_map(load(run))
 
 
 @pytest.mark.parametrize(

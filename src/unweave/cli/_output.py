@@ -63,6 +63,7 @@ def say_methods() -> None:
         for column, share in zip(table.columns, (4, 8, 7, 4, 6), strict=True):
             column.ratio = share  # so that tables below each other have columns in line
         table.columns[0].min_width = 20
+        table.columns[0].no_wrap = True
         for line in lines:
             table.add_row(*line)
         show(table)

@@ -105,15 +105,14 @@ def _export(
     network: nn.Module, example: Tensor, names: tuple[str, str], shapes: Any = None
 ) -> tuple[bytes, bool]:
     """Return the file, and whether the size of the batch was left open."""
-    program = torch.onnx.export(
-        network,
-        (example,),
-        dynamo=True,
-        dynamic_shapes=shapes,
-        input_names=[names[0]],
-        output_names=[names[1]],
-        verbose=False,
-    )
+    how = {"dynamo": True, "dynamic_shapes": shapes, "verbose": False}
+    how |= {"input_names": [names[0]], "output_names": [names[1]]}
+    try:
+        program = torch.onnx.export(network, (example,), **how)
+    except SystemError:
+        # The exporter parses its own source. Where another thread parses Python in the same
+        # moment, Python 3.11 may mistake one's depth for the other's; the next time it does not.
+        program = torch.onnx.export(network, (example,), **how)
     assert program is not None
     model = program.model_proto
     sizes = [
