@@ -55,6 +55,7 @@ def say_methods() -> None:
             paper_of(documented),
         )
         rows[heading_of(supervision)].append(row)
+    widest = max(len(line[0]) for lines in rows.values() for line in lines)
     for heading, lines in rows.items():
         if not lines:
             continue
@@ -62,8 +63,7 @@ def say_methods() -> None:
         table = Table(*columns, title=f"with {heading}", title_justify="left", expand=True)
         for column, share in zip(table.columns, (4, 8, 7, 4, 6), strict=True):
             column.ratio = share  # so that tables below each other have columns in line
-        table.columns[0].min_width = 20
-        table.columns[0].no_wrap = True
+        table.columns[0].min_width = widest
         for line in lines:
             table.add_row(*line)
         show(table)
