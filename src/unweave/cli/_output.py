@@ -55,7 +55,6 @@ def say_methods() -> None:
             paper_of(documented),
         )
         rows[heading_of(supervision)].append(row)
-    widest = max(len(line[0]) for lines in rows.values() for line in lines)
     for heading, lines in rows.items():
         if not lines:
             continue
@@ -63,7 +62,7 @@ def say_methods() -> None:
         table = Table(*columns, title=f"with {heading}", title_justify="left", expand=True)
         for column, share in zip(table.columns, (4, 8, 7, 4, 6), strict=True):
             column.ratio = share  # so that tables below each other have columns in line
-        table.columns[0].min_width = widest
+        table.columns[0].min_width = 20
         for line in lines:
             table.add_row(*line)
         show(table)
