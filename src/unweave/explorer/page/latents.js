@@ -49,7 +49,7 @@ export class LatentsPanel {
     const { kl } = this.latents;
     const lively = this.rows.filter((row) => this.#isActive(row.unit));
     const dead = this.rows.filter((row) => !this.#isActive(row.unit));
-    const why = kl ? "KL below 0.01 nats" : "almost no variance";
+    const why = kl ? "less than 0.1 nats" : "almost no variance";
     const count = dead.length === 1 ? "1 latent carries" : `${dead.length} latents carry`;
     fill(this.dead, h("summary", {}, `${count} nothing (${why})`), dead.map((row) => row.element));
     fill(this.element, lively.map((row) => row.element), dead.length ? this.dead : null);
