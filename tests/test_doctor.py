@@ -64,10 +64,12 @@ def test_speeds_are_those_of_real_work():
     assert doctor.images_per_second(data, 1, steps=2) > 1
 
 
-def test_threads_of_commands_wait_without_spinning():
-    code = "import unweave.cli, os; print(os.environ['OMP_WAIT_POLICY'])"
-    environment = {k: v for k, v in os.environ.items() if k != "OMP_WAIT_POLICY"}
+@pytest.mark.parametrize(("given", "spins"), [({}, "10000"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "")])
+def test_threads_of_commands_soon_sleep_unless_the_user_says_otherwise(given, spins):
+    code = "import unweave.cli, os; print(os.environ.get('GOMP_SPINCOUNT', ''))"
+    ours = ("OMP_WAIT_POLICY", "GOMP_SPINCOUNT")
+    environment = {k: v for k, v in os.environ.items() if k not in ours} | given
     said = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     )
-    assert said.stdout.strip() == "PASSIVE"
+    assert said.stdout.strip() == spins

@@ -30,9 +30,9 @@ from unweave.training import loop
 
 SIDE = 1024  # of the matrices multiplied
 BATCH = 64
-USUAL = 30.0
-"""Images per second and GFLOP/s with one thread, as measured by `unweave doctor` on two cores of a
-server, beside other work."""
+USUAL = 45.0
+"""Images per second and GFLOP/s with one thread, as `unweave doctor` measured on two idle cores
+of a server; beside other work it was 38 to 47."""
 ROOM = 2e9  # bytes that dSprites, cached folders and codes may take
 BUSY = 0.5  # load by core from which other work slows ours
 

@@ -10,9 +10,11 @@ from typing import Any
 from unweave import catalog
 from unweave.errors import Notice, Stopped, UnweaveError, printable, reason, shown
 
-# Read once, when the first thread is made. A thread that waits for another should sleep: on a busy
-# machine one that spins takes the core from the thread it waits for.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# Read once, when the first thread is made. A thread that waits for another spins for a moment, which
+# is fast on an idle machine, and then sleeps: on a busy one it would take the core from the thread
+# it waits for. `unweave doctor` measures both.
+if "OMP_WAIT_POLICY" not in os.environ:
+    os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 VERBS = {
     "demo": "Render dSprites, train, score and draw the default model: the tour in minutes.",
