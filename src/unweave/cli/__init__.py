@@ -10,9 +10,9 @@ from typing import Any
 from unweave import catalog
 from unweave.errors import Notice, Stopped, UnweaveError, printable, reason, shown
 
-# Read once, when the first thread is made. A thread that waits for another spins for a moment, which
-# is fast on an idle machine, and then sleeps: on a busy one it would take the core from the thread
-# it waits for. `unweave doctor` measures both.
+# Read once, when the first thread is made. A thread that waits for another spins for a moment,
+# which is fast on an idle machine, and then sleeps: on a busy one it would take the core from the
+# thread it waits for. `unweave doctor` shows how much threads gain.
 if "OMP_WAIT_POLICY" not in os.environ:
     os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
