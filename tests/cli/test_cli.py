@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 
 from unweave.cli import VERBS, main
+from unweave.cli._output import paper_of
 
 
 def say(words: str | list[str], capsys) -> tuple[int, str, str]:
@@ -341,3 +342,10 @@ def test_the_module_is_the_command(monkeypatch, capsys):
         runpy.run_module("unweave", run_name="__main__")
     assert ended.value.code == 0
     assert "mig_sup" in capsys.readouterr().out
+
+
+def test_a_paper_is_told_without_the_signs_around_it():
+    class Entry:
+        """After R. Chen, arXiv:1802.04942: see there, or doi:10.1/x."""
+
+    assert paper_of(Entry) == "arXiv:1802.04942"

@@ -90,7 +90,7 @@ def first_line(text: str | None) -> str:
 def paper_of(entry: object) -> str:
     """Return where the docstring of an entry says that its paper is to be found."""
     words = (entry.__doc__ or "").split()
-    places = [w.strip(".,;()") for w in words if w.startswith(("arXiv:", "openreview:", "doi:"))]
+    places = [w.strip(".,;:()") for w in words if w.startswith(("arXiv:", "openreview:", "doi:"))]
     return places[0] if places else ""
 
 
