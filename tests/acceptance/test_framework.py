@@ -101,6 +101,28 @@ def test_numbers_are_measured_once_and_again_when_the_code_has_changed(tmp_path,
     assert seeds == [11, 12, 11, 11]
 
 
+@pytest.mark.parametrize(("now", "measured"), [(1.5, [11]), (1.4999999999999998, [11, 12, 13])])
+def test_other_seeds_are_measured_again_only_if_one_comes_out_otherwise(
+    now, measured, tmp_path, monkeypatch
+):
+    monkeypatch.delenv("FRESH", raising=False)
+    kept = rules.Kept("vae", tmp_path / "kept", tmp_path / "looks")
+    for arm in ("this", "that"):
+        for seed in rules.SEEDS:
+            kept.measured(arm, lambda seed: Finding({"score": 1.5}), seed)
+    seeds = []
+
+    def measure(seed):
+        seeds.append(seed)
+        return Finding({"score": now})
+
+    before, kept.code = kept.code, "changed code"
+    for seed in rules.SEEDS:
+        assert kept.measured("this", measure, seed)["code"] == "changed code"
+    assert seeds == measured
+    assert {kept.read("that", seed)["code"] for seed in rules.SEEDS} == {before}
+
+
 def test_arms_of_one_rule_have_files_of_their_own():
     for name in rules.names():
         places = [rules.Kept(name)._place(arm, 11) for arm in rules.named(name).arms]

@@ -27,8 +27,9 @@ counts as not met.
 
 `make acceptance` measures what is missing, two rules at a time, and renews this page. Numbers are
 kept by rule, arm and seed beside this page, with a digest of the code that each depends on, so a
-stopped run goes on where it was, and a rule is measured again once its code has changed; until
-then the page marks it. Every number is given for the seeds {seeds}, in this order;
+stopped run goes on where it was. Once the code of a rule has changed, one seed of each arm is
+measured again, and the others too unless every number comes out as it was to the last digit;
+until then the page marks it. Every number is given for the seeds {seeds}, in this order;
 settings and bounds were chosen on seeds 0, 1 and 2. R is the reconstruction term and KL the rate,
 in nats per image. Minutes are those of one core.
 
