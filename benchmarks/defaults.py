@@ -3,7 +3,7 @@
     python benchmarks/defaults.py [--steps 20000] [--workers 2] [--methods vae beta_vae]
     python benchmarks/defaults.py --report
 
-One seed and the small network quick64; all else is what a user gets who sets nothing. A run
+One seed and the small network patches_any; all else is what a user gets who sets nothing. A run
 that diverges, one whose code says nothing of the image, and a ramp that the run is too short
 for are complaints, and the command then ends with 1. Each run has a folder under
 build/defaults, and one line of docs/results/defaults.jsonl when it is done: such methods are
@@ -32,7 +32,7 @@ from unweave.errors import UnweaveError
 from unweave.files.writing import write_atomically
 from unweave.methods import Method, method_named
 from unweave.metrics import dci, mig
-from unweave.networks.quick64 import Quick64
+from unweave.networks.patches_any import PatchesAny
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
@@ -54,7 +54,7 @@ Figures = Mapping[str, float]
 def config_of(name: str, steps: int) -> Train:
     """Return the settings of a run: the method's own and the number of steps."""
     return Train(
-        method=method_named(name)(), architecture=Quick64(), data="dsprites", steps=steps, seed=0
+        method=method_named(name)(), architecture=PatchesAny(), data="dsprites", steps=steps, seed=0
     )
 
 
@@ -200,7 +200,7 @@ def words(value: float | None) -> str:
 TEXT = """# What the defaults give
 
 Every method of the catalog with its own defaults, {steps} steps on dSprites (a user's default is
-20,000), one seed, the small network `quick64`. Papers train ten times longer and more: this
+20,000), one seed, the small network `patches_any`. Papers train ten times longer and more: this
 page says whether a default does what its method is for, not how good the method is.
 
 `{command}` wrote this page on {date}; it took {minutes:.0f} core minutes. {good} of {count}
