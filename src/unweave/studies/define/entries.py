@@ -117,8 +117,13 @@ class Published:
     """What the paper writes after ±."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Which of our settings it belongs to, if several are varied."""
+    data: str = ""
+    """Which of our data sets it belongs to, if there are several."""
     source: str = ""
     note: str = ""
+    """What is different there: protocol, budget, data."""
+    reason: str = ""
+    """Why we think ours is otherwise, where it is."""
 
 
 def read_data(value: Any) -> tuple[str, ...]:
@@ -307,8 +312,10 @@ class _PlainPublished:
     metric: str
     value: float
     spread: float | None = None
+    data: str = ""
     source: str = ""
     note: str = ""
+    reason: str = ""
 
 
 def read_shares(value: Any) -> dict[str, tuple[float, float]]:

@@ -13,6 +13,7 @@ from unweave.runs.folder import RunFolder, versions
 from unweave.studies.define.expansion import Plan
 from unweave.studies.report import plots
 from unweave.studies.report.blocks import Block, Cells, Code, Heading, Picture, Plot, Text
+from unweave.studies.report.published import LEAST_SPREAD, cells_of, counted
 from unweave.studies.report.statistics import (
     Comparison,
     compare,
@@ -100,29 +101,36 @@ def _middle(values: Any) -> str:
 
 
 def beside_published(plan: Plan, done: StudyTable) -> Iterator[Block]:
-    """Put published numbers beside ours."""
-    if not plan.study.published:
+    """Put published numbers beside ours, each with a mark."""
+    cells = cells_of(plan, done)
+    if not cells:
         return
     yield Heading("Beside published numbers")
     lines = []
-    for entry in plan.study.published:
-        settings = {key.removeprefix("method."): value for key, value in entry.settings.items()}
-        ours = done.where(method=entry.method, **settings)
+    for cell in cells:
+        entry = cell.published
         spread = "" if entry.spread is None else f" ± {entry.spread:g}"
-        said = ", ".join(f"{k} {v}" for k, v in settings.items())
+        because = f": {entry.reason}" if entry.reason and cell.mark != "reproduced" else ""
         lines.append(
             [
-                f"{entry.method}, {said}" if said else entry.method,
+                cell.name,
                 entry.metric,
                 f"{entry.value:g}{spread}",
-                _shown(ours.column(entry.metric)) if len(ours) else "not run",
+                cell.in_words,
+                str(len(cell.ours)),
+                cell.mark + because,
                 entry.source + (f"; {entry.note}" if entry.note else ""),
             ]
         )
-    yield Cells(["method", "metric", "published", "ours", "source"], lines)
+    header = ["method", "metric", "published", "our median (range)", "seeds", "mark", "source"]
+    yield Cells(header, lines)
+    counts = ", ".join(f"{count} {mark}" for mark, count in counted(cells).items() if count)
     yield Text(
-        "Budgets and protocols differ, as the sources and the full size above say: compare "
-        "orders, not digits."
+        f"Of {len(cells)} published cells: {counts}. Reproduced means that our median lies within "
+        f"the paper's spread (at least {LEAST_SPREAD:g}) or is better, and that a baseline is hit "
+        f"from both sides; direction only, that it stands on the paper's side of every other cell "
+        f"of the metric that the paper sets apart from it. Budgets differ, as the sources and the "
+        f"full size above say."
     )
 
 
