@@ -9,8 +9,8 @@ from rich.table import Table
 
 from unweave.cli import _output
 from unweave.cli._parse import PLUGIN, parse, take_name
-from unweave.devices import DeviceName
 from unweave.errors import ConfigError
+from unweave.settings.machine import DeviceName
 
 ACTIONS = ("run", "table", "report")
 MANY_RUNS = 5_000  # are checked in seconds
