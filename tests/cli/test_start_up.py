@@ -37,7 +37,8 @@ def first_that_loads_torch(commands: list[list[str]]) -> list[list[str]]:
 def test_no_list_and_no_help_of_a_verb_waits_for_torch():
     lists = [["list", what] for what in ("methods", "data", "metrics", "architectures")]
     helps = [[verb, "--help"] for verb in VERBS]
-    assert first_that_loads_torch([[], ["--help"], *lists, *helps, ["study", "run", "--help"]]) == []
+    more = [[], ["--help"], ["study", "run", "--help"]]
+    assert first_that_loads_torch([*lists, *helps, *more]) == []
 
 
 def test_the_check_notices_a_command_that_loads_torch():
