@@ -1,22 +1,24 @@
 """Write what is derived from the catalog: tables of the README and of docs/metrics.md, names,
-and docs/methods.md.
+docs/methods.md, and what the list of methods says without making any.
 
 Only our own entries are written, whatever plugins are installed.
 """
 
 import ast
 import inspect
+import json
 import re
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import unweave
 from unweave import catalog
 from unweave.cli._needs import ORDER, heading_of
-from unweave.cli._output import first_line, paper_of
+from unweave.cli._output import facts_of_method, first_line, paper_of
 from unweave.data import from_arrays
 from unweave.errors import DataError
 from unweave.methods import Method, method_named
@@ -162,17 +164,27 @@ def typed_import(module: str, name: str) -> str:
     return f"    from {module} import (\n        {name} as {name},\n    )"
 
 
-DERIVED = {
+LISTED = PACKAGE / "catalog" / "methods.json"
+DERIVED: dict[Path, Any] = {
     ROOT / "README.md": (TABLES, lambda: f"\n\n{tables()}\n\n"),
     ROOT / "docs" / "metrics.md": (PROTOCOLS, lambda: f"\n\n{protocols()}\n\n"),
     ROOT / "docs" / "methods.md": (METHODS, lambda: f"\n\n{methods()}\n\n"),
+    LISTED: None,
     PACKAGE / "__init__.py": (NAMES, lambda: f"\n{method_names()}\n\n    "),
     PACKAGE / "metrics" / "__init__.py": (NAMES, lambda: f"\n{metric_names()}\n    "),
 }
 
 
+def list_of_methods() -> str:
+    """Return what `unweave list methods` says of each, as JSON."""
+    methods = {name: facts_of_method(name) for name in catalog.own_names("unweave.methods")}
+    return json.dumps({"headings": ORDER, "methods": methods}, indent=1) + "\n"
+
+
 def renewed(file: Path) -> str:
     """Return the content of a file with the derived part of today."""
+    if file == LISTED:
+        return list_of_methods()
     (start, end), make = DERIVED[file]
     before, rest = file.read_text("utf-8").split(start)
     _, after = rest.split(end)

@@ -13,6 +13,7 @@ ROOT = Path(unweave.__file__).parent
 # folder; alone files share a layer only with what they do not need.
 LAYERS = [
     {"errors"},
+    {"deprecation"},
     {
         "catalog",
         "tensors",

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from unweave import catalog
+from unweave.deprecation import UnweaveDeprecationWarning
 from unweave.errors import Notice, Stopped, UnweaveError, printable, reason, shown
 
 # Read once, when the first thread is made. A thread that waits for another spins for a moment,
@@ -93,7 +94,7 @@ def _say_our_warnings_in_a_line() -> None:
     usual = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-        if issubclass(category, catalog.PluginWarning | Notice):
+        if issubclass(category, catalog.PluginWarning | Notice | UnweaveDeprecationWarning):
             print(f"warning: {printable(str(message))}", file=sys.stderr)
         else:
             usual(message, category, *place, **more)

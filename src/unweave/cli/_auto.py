@@ -8,7 +8,7 @@ import tyro
 from unweave.cli import _output
 from unweave.cli._parse import parse
 from unweave.data import DataOptions
-from unweave.runs.config import Machine
+from unweave.settings.machine import Machine
 
 DESCRIPTION = """Choose settings for any images, say why, and train with them.
 

@@ -15,7 +15,6 @@ from unweave.cli._parse import parse
 from unweave.data import DataOptions, load_data
 from unweave.errors import ConfigError
 from unweave.files.writing import write_atomically
-from unweave.runs.wrapped import wrap_object
 
 DESCRIPTION = """Score a representation: a run, tables of codes and factors, or a model of yours.
 
@@ -117,6 +116,8 @@ def run(words: list[str]) -> int:
         if flags.data is None:
             raise ConfigError("which images does the model encode? Add --data DATA")
         data = load_data(flags.data, flags.options).part(flags.part)
+        from unweave.runs.wrapped import wrap_object
+
         wrapped = wrap_object(
             model, data, flags.model, takes=flags.takes, checkpoint=flags.checkpoint
         )

@@ -11,7 +11,6 @@ from unweave.cli._figures import load_model
 from unweave.cli._parse import parse
 from unweave.data import DataOptions
 from unweave.errors import ConfigError
-from unweave.runs.wrapped import WrappedModel
 
 DESCRIPTION = """Write one HTML file about a run, or about several and how they compare. It opens
 from disk and loads nothing.
@@ -37,6 +36,7 @@ class Flags:
 def run(words: list[str]) -> int:
     flags = parse(Flags, words, "report", DESCRIPTION)
     from unweave import workflows
+    from unweave.runs.wrapped import WrappedModel
 
     if flags.model is not None:
         if flags.runs:

@@ -9,10 +9,11 @@ from rich.table import Table
 
 from unweave.cli import _output
 from unweave.cli._parse import PLUGIN, parse, take_name
-from unweave.devices import DeviceName
 from unweave.errors import ConfigError
+from unweave.settings.machine import DeviceName
 
 ACTIONS = ("run", "table", "report")
+SHIPPED = ("exercises", "higgins_table", "unsupervised")
 MANY_RUNS = 5_000  # are checked in seconds
 USAGE = "unweave study run|table|report FILE"
 HELP = f"""usage: {USAGE}
@@ -21,7 +22,8 @@ HELP = f"""usage: {USAGE}
   table   write one row per run (CSV or Parquet) and show the medians
   report  write the report: intervals, comparisons, plots, choice without labels
 
-`unweave study run --help` explains the flags. A study is a TOML file: docs/studies.md.
+`unweave study run --help` explains the flags. A study is a TOML file, such as docs/studies.md
+describes, or one that comes with unweave, by its name: {", ".join(SHIPPED)}.
 
 {PLUGIN}"""
 
@@ -29,7 +31,7 @@ HELP = f"""usage: {USAGE}
 @dataclass(frozen=True)
 class Run:
     file: tyro.conf.Positional[str]
-    """TOML file of the study."""
+    """TOML file of the study, or the name of a shipped one."""
     out: str = "runs"
     """Folder of the runs; studies that use the same one share runs."""
     dry_run: bool = False
@@ -62,7 +64,7 @@ class Run:
 @dataclass(frozen=True)
 class MakeTable:
     file: tyro.conf.Positional[str]
-    """TOML file of the study."""
+    """TOML file of the study, or the name of a shipped one."""
     out: str = "runs"
     """Folder of the runs."""
     to: str | None = None
@@ -72,7 +74,7 @@ class MakeTable:
 @dataclass(frozen=True)
 class MakeReport:
     file: tyro.conf.Positional[str]
-    """TOML file of the study."""
+    """TOML file of the study, or the name of a shipped one."""
     out: str = "runs"
     """Folder of the runs."""
     to: str | None = None
@@ -97,6 +99,7 @@ def run(words: list[str]) -> int:
 
 def _run(flags: Run) -> int:
     from unweave.studies import run_study
+    from unweave.studies.define.study import study_file
 
     study = _read(flags.file)
     if flags.dry_run:
@@ -111,7 +114,7 @@ def _run(flags: Run) -> int:
         checkpoint_seconds=flags.checkpoint_seconds,
         stuck_minutes=flags.stuck_minutes,
         retry_failed=flags.retry_failed,
-        source=Path(flags.file),
+        source=study_file(flags.file),
         runner=_ray_runner(flags) if flags.ray or flags.ray_address else None,
     )
     _output.say(f"{outcome.new} new runs; results: {outcome.folder}")

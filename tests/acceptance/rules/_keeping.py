@@ -51,6 +51,7 @@ PASSING_ON = (
     "runs/notebook.py",
     "runs/plugins.py",
     "runs/stored.py",
+    "settings/machine.py",
     "settings/plain.py",
     "training/checkpoint.py",
     "training/record.py",

@@ -152,9 +152,38 @@ class Study:
         return write_report(plan, ledger_of(plan, root), None if to is None else Path(to), **how)
 
 
+SHIPPED = Path(__file__).parents[1] / "shipped"
+
+
+def shipped_studies() -> dict[str, Path]:
+    """Return the files of the studies that come with the package, by name."""
+    return {file.stem: file for file in sorted(SHIPPED.glob("*.toml"))}
+
+
+def study_file(given: str | Path) -> Path:
+    """Return the file of a study: the one given or, for the bare name of one, a shipped one.
+
+    A file or folder of that name in the current folder comes first: it is the user's own.
+    """
+    path = Path(given)
+    shipped = shipped_studies()
+    if path.exists():
+        return path
+    if str(given) in shipped:
+        return shipped[str(given)]
+    if path.stem in shipped and path.suffix in ("", ".toml"):
+        raise ConfigError(f"no file {path}; the study that is shipped is called {path.stem!r}")
+    if path.suffix == "":
+        raise ConfigError(
+            f"no file {path}, and no study of that name is shipped: "
+            f"{catalog.suggestion(str(given), list(shipped))}"
+        )
+    return path
+
+
 def read_study(path: str | Path) -> Study:
-    """Read a study from its TOML file."""
-    path = Path(path)
+    """Read a study from its TOML file, or a shipped one by its name."""
+    path = study_file(path)
     if path.is_dir():
         raise ConfigError(
             f"{path} is a folder; expected the TOML file of a study. If its runs are there, give "
