@@ -24,6 +24,7 @@ VERBS = {
     "silence": "Silence the latents of a run that carry nothing, or take that back.",
     "evaluate": "Score a run, a table of codes, or any Python function that encodes images.",
     "study": "Run many trainings from one file: unweave study run FILE; then table, report.",
+    "reproduce": "Train what a paper's table shows and print ours against it.",
     "figures": "Draw a run: traversals, curves, heat maps, responses of latents to factors.",
     "report": "Write one HTML file about a run, or about several and how they compare.",
     "encode": "Write the codes of images as a table: unweave encode RUN photos/ --to codes.csv",

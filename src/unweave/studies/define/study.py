@@ -127,6 +127,15 @@ class Study:
         """Return the study with some fields replaced, such as fewer seeds or steps."""
         return replace(self, **values)
 
+    def quick(self) -> "Study":
+        """Return a study to try it with: a tenth of the steps, three seeds at most."""
+        return self.changed(
+            name=f"{self.name}-quick",
+            seeds=self.seeds[:3],
+            budget=replace(self.budget, steps=max(self.budget.steps // 10, 1)),
+            preset="fast",
+        )
+
     def run(self, root: str | Path = "runs", **how: Any) -> "Outcome":
         """Do what is missing of the study, in folders below `root`; see `run_study`."""
         from unweave.studies.run.driver import run_study
