@@ -13,7 +13,15 @@ from unweave.errors import ConfigError
 from unweave.settings.machine import DeviceName
 
 ACTIONS = ("run", "table", "report")
-SHIPPED = ("exercises", "higgins_table", "unsupervised")
+SHIPPED = (
+    "exercises",
+    "few_labels",
+    "higgins_table",
+    "shapes3d_table",
+    "tcvae_tables",
+    "unsupervised",
+    "weak_supervision",
+)
 MANY_RUNS = 5_000  # are checked in seconds
 USAGE = "unweave study run|table|report FILE"
 HELP = f"""usage: {USAGE}
