@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from unweave.errors import DataError
-from unweave.studies.report.selection import model_centrality, vote_score
+from unweave.evaluation.without_labels import model_centrality, vote_score
 
 
 class Linear:
