@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from unweave.methods.beta_vae import BetaVAE as BetaVAE
     from unweave.methods.control_vae import ControlVAE as ControlVAE
     from unweave.methods.cooled_tcvae import CooledTCVAE as CooledTCVAE
+    from unweave.methods.cv_mim import CVMIM as CVMIM
     from unweave.methods.dc_ign import DCIGN as DCIGN
     from unweave.methods.dip_vae import DIPVAE as DIPVAE
     from unweave.methods.dr_net import DrNet as DrNet
