@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from unweave.methods.f_statistic import FStatistic as FStatistic
     from unweave.methods.factor_vae import FactorVAE as FactorVAE
     from unweave.methods.ff_vae import FFVAE as FFVAE
+    from unweave.methods.generalised_m2 import GeneralisedM2 as GeneralisedM2
     from unweave.methods.ground_truth import GroundTruth as GroundTruth
     from unweave.methods.gvae import GVAE as GVAE
     from unweave.methods.hfs import HFS as HFS
