@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from unweave.methods.info_gan import InfoGAN as InfoGAN
     from unweave.methods.info_vae import InfoVAE as InfoVAE
     from unweave.methods.lord import LORD as LORD
+    from unweave.methods.m1_m2 import M1M2 as M1M2
     from unweave.methods.m2 import M2 as M2
     from unweave.methods.ml_vae import MLVAE as MLVAE
     from unweave.methods.pca import PCA as PCA
