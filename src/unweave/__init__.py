@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from unweave.methods.beta_vae import BetaVAE as BetaVAE
     from unweave.methods.control_vae import ControlVAE as ControlVAE
     from unweave.methods.cooled_tcvae import CooledTCVAE as CooledTCVAE
+    from unweave.methods.cv_mim import CVMIM as CVMIM
     from unweave.methods.dc_ign import DCIGN as DCIGN
     from unweave.methods.dip_vae import DIPVAE as DIPVAE
     from unweave.methods.dr_net import DrNet as DrNet
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from unweave.methods.f_statistic import FStatistic as FStatistic
     from unweave.methods.factor_vae import FactorVAE as FactorVAE
     from unweave.methods.ff_vae import FFVAE as FFVAE
+    from unweave.methods.generalised_m2 import GeneralisedM2 as GeneralisedM2
     from unweave.methods.ground_truth import GroundTruth as GroundTruth
     from unweave.methods.gvae import GVAE as GVAE
     from unweave.methods.hfs import HFS as HFS
@@ -53,6 +55,7 @@ if TYPE_CHECKING:
     from unweave.methods.info_gan import InfoGAN as InfoGAN
     from unweave.methods.info_vae import InfoVAE as InfoVAE
     from unweave.methods.lord import LORD as LORD
+    from unweave.methods.m1_m2 import M1M2 as M1M2
     from unweave.methods.m2 import M2 as M2
     from unweave.methods.ml_vae import MLVAE as MLVAE
     from unweave.methods.pca import PCA as PCA

@@ -16,6 +16,7 @@ from unweave.batches import (
     Unsupervised,
     UnsupervisedTwice,
 )
+from unweave.batches.views import Views
 from unweave.methods.ground_truth import EveryFactor
 from unweave.methods.top_k_sae import Features
 
@@ -25,6 +26,7 @@ KINDS: tuple[tuple[str, tuple[type[Supervision], ...]], ...] = (
     ("labels of a few images", (FewLabels,)),
     ("groups or classes", (Groups, Triplets)),
     ("pairs", (Pairs, Transitions)),
+    ("views of one content", (Views,)),
     ("clips", (Clips,)),
     ("a further observation of every image", (Auxiliary,)),
     ("features of a frozen network", (Features,)),
@@ -36,6 +38,7 @@ ORDER = (
     "labels of a few images",
     "groups or classes",
     "pairs",
+    "views of one content",
     "clips",
     "a further observation of every image",
     "labels of all images",

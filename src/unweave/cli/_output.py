@@ -162,6 +162,20 @@ def say_probe(found: Any) -> None:
     show(table)
 
 
+def say_view_probe(found: Any) -> None:
+    """Print what classifiers of one view are right in, in that view and in the others."""
+    table = Table(
+        "of",
+        "in the view learnt in",
+        "in the other views",
+        title=f"{found.column} named by what was learnt in one of {len(found.views)} views "
+        f"({found.view} {', '.join(found.views)}), mean over views; chance {found.chance:.3f}",
+    )
+    for name in found.tables:
+        table.add_row(name, f"{found.own(name):.3f}", f"{found.others(name):.3f}")
+    show(table)
+
+
 def say_run(run: Any) -> None:
     """Print the scores of a run and where its files are."""
     scores = {name: e for name, e in run.scores.items() if e.get("step", run.step) == run.step}
