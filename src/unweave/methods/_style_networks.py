@@ -63,7 +63,7 @@ class ScaledLinear(nn.Module):
 
 
 class ScaledConv(nn.Module):
-    """A convolution whose weights are scaled where they are used."""
+    """A convolution whose weights are scaled where they are used, and leaky units."""
 
     def __init__(self, inputs: int, outputs: int, kernel: Size, stride: Size = (1, 1)):
         super().__init__()
@@ -73,7 +73,9 @@ class ScaledConv(nn.Module):
         self.stride = stride
 
     def forward(self, x: Tensor) -> Tensor:
-        return conv2d(x, self.free * self.scale, self.bias, self.stride, padding=1)
+        # The gain of leaky units is taken before them, where it costs the least.
+        weight, bias = self.free * (GAIN * self.scale), GAIN * self.bias
+        return leaky_relu(conv2d(x, weight, bias, self.stride, padding=1), SLOPE)
 
 
 class Mapping(nn.Module):
@@ -91,37 +93,52 @@ class Mapping(nn.Module):
 
 
 class ModulatedConv(nn.Module):
-    """A convolution whose weights are scaled, image by image, by what a style says of its inputs.
+    """A convolution of which the weights are scaled for each image, by what its style says.
 
-    With s = A w + b, one number for each input channel, the weights of an image are s_i weight_oi,
-    divided for each output by their length if `demodulate`. Instead of as many weights as there
-    are images, inputs are multiplied by s and outputs divided by the length: the same function.
+    With s = A w + b, one number for each input channel, an image has the weights s_i weight_oi,
+    divided for each output by their length. Instead of as many weights as there are images,
+    inputs are multiplied by s and outputs divided by the length: the same function.
     """
 
-    def __init__(
-        self, inputs: int, outputs: int, width: int, kernel: int, *, demodulate: bool = True
-    ):
+    def __init__(self, inputs: int, outputs: int, width: int):
         super().__init__()
         # A bias of 1: with 0 nothing would pass at the start.
         self.style = ScaledLinear(width, inputs, bias=1.0)
-        self.free = nn.Parameter(torch.randn(outputs, inputs, kernel, kernel))
-        self.scale = 1 / math.sqrt(inputs * kernel**2)
-        self.padding = kernel // 2
-        self.demodulate = demodulate
+        self.free = nn.Parameter(torch.randn(outputs, inputs, 3, 3))
+        self.scale = 1 / math.sqrt(inputs * 9)
 
     @property
     def weight(self) -> Tensor:
-        """Return the weights that all images share, (output, input, kernel, kernel)."""
+        """Return the weights that all images share, (output, input, 3, 3)."""
         return self.free * self.scale
 
-    def forward(self, x: Tensor, w: Tensor) -> Tensor:
-        s, weight = self.style(w), self.weight
-        x = conv2d(x * s[:, :, None, None], weight, padding=self.padding)
-        return x * self.shrinking(s, weight)[:, :, None, None] if self.demodulate else x
+    def forward(self, x: Tensor, w: Tensor, size: Size) -> tuple[Tensor, Tensor]:
+        """Return what the convolution gives, and the factor of each output, (image, output).
 
-    def shrinking(self, s: Tensor, weight: Tensor) -> Tensor:
-        """Return 1 / the length of the weights of each output, (image, output)."""
-        return (linear(s.square(), weight.square().sum((2, 3))) + TINY).rsqrt()
+        Maps are brought to a finer size first if need be; scaled before that, which is the same
+        and a quarter of the work.
+        """
+        s, weight = self.style(w), self.weight
+        x = enlarged(x * s[:, :, None, None], size)
+        lengths = (linear(s.square(), weight.square().sum((2, 3))) + TINY).sqrt()
+        return conv2d(x, weight, padding=1), 1 / lengths
+
+
+class ToPixels(nn.Module):
+    """What maps add to the colours of pixels: modulated, but not divided by any length."""
+
+    def __init__(self, inputs: int, colors: int, width: int):
+        super().__init__()
+        self.style = ScaledLinear(width, inputs, bias=1.0)
+        self.free = nn.Parameter(torch.randn(colors, inputs))
+        self.bias = nn.Parameter(torch.zeros(colors))
+
+    def forward(self, x: Tensor, w: Tensor) -> Tensor:
+        weight = self.free / math.sqrt(self.free.shape[1])
+        # As products of matrices, with weights for each image: quicker than scaling its maps.
+        weights = weight * self.style(w)[:, None]
+        pixels = torch.baddbmm(self.bias, x.permute(0, 2, 3, 1).flatten(1, 2), weights.mT)
+        return pixels.unflatten(1, x.shape[2:]).permute(0, 3, 1, 2)
 
 
 class StyledLayer(nn.Module):
@@ -129,16 +146,19 @@ class StyledLayer(nn.Module):
 
     def __init__(self, inputs: int, outputs: int, width: int, colors: int):
         super().__init__()
-        self.convolution = ModulatedConv(inputs, outputs, width, 3)
+        self.convolution = ModulatedConv(inputs, outputs, width)
         self.noise_weight = nn.Parameter(torch.zeros(()))
         self.bias = nn.Parameter(torch.zeros(outputs))
-        self.to_pixels = ModulatedConv(outputs, colors, width, 1, demodulate=False)
-        self.pixel_bias = nn.Parameter(torch.zeros(colors))
+        self.to_pixels = ToPixels(outputs, colors, width)
 
     def forward(self, x: Tensor, w: Tensor, noise: Tensor) -> tuple[Tensor, Tensor]:
-        x = self.convolution(x, w) + self.noise_weight * noise
-        x = leaky(x + self.bias[:, None, None])
-        return x, self.to_pixels(x, w) + self.pixel_bias[:, None, None]
+        """Return maps and pixels of the size of the noise."""
+        x, factor = self.convolution(x, w, noise.shape[2:])
+        # The gain of leaky units is taken before them, where it costs the least.
+        bias, factor = GAIN * self.bias[:, None, None], GAIN * factor[:, :, None, None]
+        x = torch.addcmul(bias, x, factor).add_(GAIN * self.noise_weight * noise)
+        x = leaky_relu(x, SLOPE, inplace=True)
+        return x, self.to_pixels(x, w)
 
 
 class Synthesis(nn.Module):
@@ -163,8 +183,6 @@ class Synthesis(nn.Module):
         x = self.start.expand(styles.shape[0], -1, -1, -1)
         pixels: Tensor | None = None
         for level, layer in enumerate(self.layers):
-            if level:
-                x = enlarged(x, self.sizes[level])
             x, added = layer(x, styles[:, level], noise[level])
             pixels = added if pixels is None else enlarged(pixels, self.sizes[level]) + added
         assert pixels is not None
@@ -185,7 +203,9 @@ class Synthesis(nn.Module):
 
 
 def enlarged(maps: Tensor, size: Size) -> Tensor:
-    """Return maps of a finer size."""
+    """Return maps of a finer size, or as they are if they have it."""
+    if maps.shape[2:] == size:
+        return maps
     return interpolate(maps, size=size, mode="bilinear", align_corners=False)
 
 
@@ -227,7 +247,7 @@ class Judge(nn.Module):
         self.logit = ScaledLinear(width, 1)
 
     def forward(self, images: Images) -> Tensor:
-        x = leaky(self.mixing(with_deviation(self.maps(images))))
+        x = self.mixing(with_deviation(self.maps(images)))
         x = leaky(self.hidden(x.flatten(1)))
         logits: Tensor = self.logit(x)
         return logits
@@ -236,7 +256,7 @@ class Judge(nn.Module):
         """Return the coarsest maps, of each image by itself."""
         x = images
         for layer in self.halving:
-            x = leaky(layer(x))
+            x = layer(x)
         return x
 
     def features(self, images: Images) -> Tensor:
