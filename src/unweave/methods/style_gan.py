@@ -223,6 +223,11 @@ class StyleGAN(Method):
         """Return the images that styles (image, layer, width) and noise make, in [0, 1]."""
         return torch.sigmoid(nets.synthesis(styles, noise).float())
 
+    def draw_at(self, nets: Networks, w: Tensor) -> Images:
+        """Return images of one style (image, width) for all layers, with the fixed noise."""
+        styles = w[:, None].expand(-1, len(nets.synthesis.sizes), -1)
+        return self.render(nets, styles, nets.fixed.noise())
+
     def per_layer(self, nets: Networks, styles: Tensor) -> Tensor:
         """Return the style of each layer from that of its block, (image, block, width)."""
         parts = [
