@@ -101,14 +101,15 @@ class StyleGAN(Method):
     mapping_speed: float = 0.1
     """Learning rate of the mapping network, as a share of the generator's. Paper: 0.01 in runs
     of a million steps and more."""
-    generator_channels: tuple[int, ...] = (32, 32, 16, 16)
+    generator_channels: tuple[int, ...] = (32, 32, 16, 8)
     """Channels of maps, from the coarsest on; the last is repeated. Paper: 512 down to 16."""
     discriminator_width: int = 64
     """Hidden units of the judge's linear layer; its channels are the generator's. Paper: 512."""
     mixing: float = 0.9
     """Share of images with two styles. Paper: 0.9."""
-    r1_weight: Schedule = constant(1.0)
-    """γ, weight of R1. Paper: 10 for images in [-1, 1] of 1,024 pixels a side, less for small."""
+    r1_weight: Schedule = constant(0.02)
+    """γ, weight of R1. Paper: 10 for images in [-1, 1] of 1,024 pixels a side; with 1 for small
+    black and white ones the judge hardly learns."""
     lazy: int = 8
     """In one of how many steps R1 is taken. Paper: 16."""
     average_images: float = 5_000.0

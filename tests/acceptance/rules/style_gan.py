@@ -22,7 +22,7 @@ from unweave.runs.run import Run
 STEPS = 1500
 BATCH = 32
 COUNT = 500
-PATHS = 1000
+PATHS = 500
 RANDOM_DIRECTIONS = 50
 COARSE = 2
 """Layers of the sizes 4 and 8 are coarse, those of 16 and 32 fine."""
@@ -92,7 +92,7 @@ def of_direction(run: Run, spaces: Spaces, *, at_random: bool = False) -> float:
 
     All are as long as styles deviate from their mean, over √width: a direction's fair share.
     """
-    w = spaces.codes["w"][:100]
+    w = spaces.codes["w"][:40]
     length = np.sqrt(spaces.codes["w"].var(0).mean())
     strangers = np.random.default_rng(0).standard_normal((RANDOM_DIRECTIONS + 1, w.shape[1]))
     strangers /= np.linalg.norm(strangers, axis=1, keepdims=True)
