@@ -19,7 +19,7 @@ from unweave.methods.style_gan import StyleGAN, answered_directions, regress
 from unweave.networks import Networks
 from unweave.runs.run import Run
 
-STEPS = 1500
+STEPS = 1000
 BATCH = 32
 COUNT = 500
 PATHS = 500
