@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from unweave.methods.qlae import QLAE as QLAE
     from unweave.methods.semi_supervised import SemiSupervised as SemiSupervised
     from unweave.methods.slow_vae import SlowVAE as SlowVAE
+    from unweave.methods.style_gan import StyleGAN as StyleGAN
     from unweave.methods.top_k_sae import TopKSAE as TopKSAE
     from unweave.methods.untrained_vae import UntrainedVAE as UntrainedVAE
     from unweave.methods.vae import VAE as VAE

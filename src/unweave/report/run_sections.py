@@ -242,6 +242,14 @@ def _images(run: Model) -> Html:
                 "swapped contents and styles",
             )
         )
+    if run.code.decodes and run.code.roles:
+        parts.append(
+            drawn(
+                lambda: figures.mixing_grid(run),
+                "Codes of the prior: the content of each line's in the style of each column's.",
+                "mixed contents and styles",
+            )
+        )
     if isinstance(run, Run) and run.code.roles:
         parts.append(_leakage(run))
     return section("What it decodes", *parts)
