@@ -32,9 +32,9 @@ from torch.nn.functional import gumbel_softmax, one_hot
 from unweave.batches import AugmentedBatch, AugmentedPairs, Batch
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
+from unweave.methods._code_gan import CodeGAN
 from unweave.methods._method import Loss, Player, Turn
 from unweave.methods._play import Move
-from unweave.methods.info_gan import InfoGAN
 from unweave.networks import Architecture, Networks
 from unweave.probability.contrastive import nt_xent
 from unweave.settings.optimizers import Adam, Optimizer
@@ -59,7 +59,7 @@ class ClassPrior(nn.Module):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ElasticInfoGAN(InfoGAN):
+class ElasticInfoGAN(CodeGAN):
     latent_dim: int = 1
     """Number of continuous codes. Paper: none."""
     optimizer: Optimizer = Adam(2e-4, betas=(0.5, 0.999))

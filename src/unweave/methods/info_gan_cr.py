@@ -33,9 +33,9 @@ from torch.nn.functional import cross_entropy
 from unweave.batches import Batch
 from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError
+from unweave.methods._code_gan import CodeGAN, uniform
 from unweave.methods._method import Loss, Player, Turn
 from unweave.methods._play import Move, Restart
-from unweave.methods.info_gan import InfoGAN, uniform
 from unweave.networks import (
     LEAK,
     Architecture,
@@ -62,7 +62,7 @@ class Pairs(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class InfoGANCR(InfoGAN):
+class InfoGANCR(CodeGAN):
     latent_dim: int = 5
     """Number of continuous codes, of which pairs share one. Paper: 5 on dSprites."""
     categories: tuple[int, ...] = ()
