@@ -22,6 +22,7 @@ NARROW = {
     "kl_weight": "9:1:4:geometric",
     "stagger": 0.5,
     "capacity": "0:5:2",
+    "contrast_weight": "0:2:0:2",
 }
 
 

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from unweave.methods.dip_vae import DIPVAE as DIPVAE
     from unweave.methods.dr_net import DrNet as DrNet
     from unweave.methods.dynamic_vae import DynamicVAE as DynamicVAE
+    from unweave.methods.elastic_info_gan import ElasticInfoGAN as ElasticInfoGAN
     from unweave.methods.f_statistic import FStatistic as FStatistic
     from unweave.methods.factor_vae import FactorVAE as FactorVAE
     from unweave.methods.ff_vae import FFVAE as FFVAE
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from unweave.methods.i_vae import IVAE as IVAE
     from unweave.methods.ica import ICA as ICA
     from unweave.methods.info_gan import InfoGAN as InfoGAN
+    from unweave.methods.info_gan_cr import InfoGANCR as InfoGANCR
     from unweave.methods.info_vae import InfoVAE as InfoVAE
     from unweave.methods.lord import LORD as LORD
     from unweave.methods.m1_m2 import M1M2 as M1M2

@@ -48,15 +48,16 @@ def test_the_weight_counts_information_in_both_losses():
 
 def test_information_is_0_if_nothing_is_read_and_the_entropy_if_all_is():
     torch.manual_seed(0)
-    codes = METHOD.prior_codes(1000)
-    blind, _ = METHOD.information(torch.zeros_like(codes), codes)
+    nets = networks()
+    codes = METHOD.prior_codes(nets, 1000)
+    blind, _ = METHOD.information(nets, torch.zeros_like(codes), codes)
     assert blind.item() == pytest.approx(0, abs=1e-5)
     certain, continuous = METHOD.information(
-        torch.cat([100 * codes[:, :7], codes[:, 7:]], 1), codes
+        nets, torch.cat([100 * codes[:, :7], codes[:, 7:]], 1), codes
     )
     assert certain.item() == pytest.approx(math.log(3) + math.log(4), rel=1e-5)
     assert continuous.item() == pytest.approx(2 * (math.log(2) - 0.5 * math.log(2 * math.pi)))
-    wrong, worse = METHOD.information(torch.randn_like(codes), codes)
+    wrong, worse = METHOD.information(nets, torch.randn_like(codes), codes)
     assert wrong < blind
     assert worse < continuous
 
