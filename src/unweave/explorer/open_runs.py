@@ -96,7 +96,12 @@ class Library:
             raise DataError(f"no such folder: {root}")
         self._open: OrderedDict[str, tuple[str, OpenRun]] = OrderedDict()
         self._lines: dict[str, tuple[Any, dict[str, Any]]] = {}
+        self._numbered: dict[str, dict[str, Any]] = {}
+        self._gone: dict[str, int] = {}
+        self.version = 0
+        """Counts the changes of the list of runs."""
         self._lock = threading.Lock()
+        self.listing = threading.Lock()
         self._loading = threading.Lock()
 
     @property
@@ -145,6 +150,26 @@ class Library:
             line = read()
             self._lines[name] = (now, line)
         return line
+
+    def numbered(self, name: str, line: dict[str, Any]) -> dict[str, Any]:
+        """Return a line with the version of the list in which it became what it is."""
+        with self._lock:
+            before = self._numbered.get(name)
+            if before is not None and before == line | {"version": before["version"]}:
+                return before
+            self.version += 1
+            self._gone.pop(name, None)
+            self._numbered[name] = line | {"version": self.version}
+            return self._numbered[name]
+
+    def gone(self, names: set[str], since: int) -> list[str]:
+        """Return runs that are not among these names, but were at some time after `since`."""
+        with self._lock:
+            for name in self._numbered.keys() - names:
+                self.version += 1
+                self._gone[name] = self.version
+                del self._numbered[name]
+            return sorted(name for name, version in self._gone.items() if version > since)
 
     def open(self, name: str) -> OpenRun:
         """Return the run with its newest weights."""
