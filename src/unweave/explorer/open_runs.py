@@ -42,6 +42,14 @@ class OpenRun:
             return self._codes
 
     @property
+    def has_codes(self) -> bool:
+        """Tell whether codes are there without encoding anything."""
+        if self._codes is not None:
+            return True
+        kept = _kept_file(self.run)
+        return kept is not None and kept.is_file()
+
+    @property
     def decoder(self) -> bytes:
         """Return the decoder for the browser."""
         with self.lock:
@@ -56,13 +64,10 @@ def kept_sample(run: Run) -> views.CodeSample:
     Only of data that cannot change: images of a user's folder may be others tomorrow.
     """
     drawn = views.sample_rows(run.data)
-    file = run.folder.networks_file if run.folder is not None else None
-    cannot_change = run.config.data in catalog.own_names("unweave.data")
-    if file is None or not file.is_file() or not cannot_change or run.code.source != "images":
+    place = _kept_file(run)
+    if place is None:
         return views.sample_codes(run)
-    assert run.folder is not None
     has_posterior = run.posterior(run.data.images(drawn[:1])) is not None
-    key = cache_key([file, run.folder.config_file], len(drawn))
 
     def fill(table: np.ndarray) -> None:
         sample = views.sample_codes(run)
@@ -72,15 +77,24 @@ def kept_sample(run: Run) -> views.CodeSample:
 
     try:
         shape = (3 if has_posterior else 1, len(drawn), run.latent_dim)
-        table = cached_array(
-            cache_folder() / "codes" / f"{key}.npy", shape, np.dtype(np.float32), fill
-        )
+        table = cached_array(place, shape, np.dtype(np.float32), fill)
     except DataError:  # no room for it is no reason to show nothing
         return views.sample_codes(run)
     posterior = (table[1], table[2]) if has_posterior else None
     return views.CodeSample(
         drawn, np.array(table[0]), run.data.factors(drawn), posterior, run.code_prior
     )
+
+
+def _kept_file(run: Run) -> Path | None:
+    """Return where codes of a run are kept, if they may be."""
+    file = run.folder.networks_file if run.folder is not None else None
+    cannot_change = run.config.data in catalog.own_names("unweave.data")
+    if file is None or not file.is_file() or not cannot_change or run.code.source != "images":
+        return None
+    assert run.folder is not None
+    key = cache_key([file, run.folder.config_file], len(views.sample_rows(run.data)))
+    return cache_folder() / "codes" / f"{key}.npy"
 
 
 class Library:
@@ -114,6 +128,10 @@ class Library:
         if self.is_one_run:
             return [self.root.name]
         return sorted(path.relative_to(self.root).as_posix() for path in _run_folders(self.root))
+
+    def place(self, name: str) -> str:
+        """Return a run's place as it is named on the command line, from beside the folder."""
+        return self.root.name if self.is_one_run else f"{self.root.name}/{name}"
 
     def folder(self, name: str) -> RunFolder:
         """Return the folder of a run, if it is one and lies within the given folder."""

@@ -6,12 +6,13 @@ from typing import Any
 import numpy as np
 
 from unweave import catalog, views
-from unweave.data import image_from_bytes
+from unweave.data import FactorImages, image_from_bytes
+from unweave.editing.sources import in_words
 from unweave.errors import ConfigError, DataError, UnweaveError
 from unweave.explorer.open_runs import Library, OpenRun
 from unweave.explorer.run_list import in_short, progress, short_scores
 from unweave.files.json_files import read_json
-from unweave.methods import summary_of
+from unweave.methods import Unit, summary_of
 from unweave.metrics import protocol_words
 from unweave.runs import foreign_data
 from unweave.runs.config import to_json
@@ -25,6 +26,7 @@ PRIOR_DRAWS = 2_000
 QUANTILES = (0.005, 0.995)  # of codes and prior, between which a slider runs
 STARTS = 24  # data images and prior codes that an exported page can start from
 MOST_COMPARED = 8
+SCATTER_POINTS = 1_000
 
 
 def run_facts(library: Library, name: str) -> dict[str, Any]:
@@ -35,6 +37,7 @@ def run_facts(library: Library, name: str) -> dict[str, Any]:
     method = config.method
     return {
         "name": name,
+        "place": library.place(name),
         **in_short(config),
         **progress(folder),
         "method_summary": summary_of(method),
@@ -58,12 +61,19 @@ def _meaning(metric: str) -> str:
     return catalog.summary(catalog.load("unweave.metrics", metric, "metric"))
 
 
-def latents(opened: OpenRun) -> dict[str, Any]:
-    """Return what each latent is called and carries, and between which values it is slid."""
+def latents(opened: OpenRun, *, quick: bool = False) -> dict[str, Any]:
+    """Return what each latent is called and carries, and between which values it is slid.
+
+    If it is to be `quick` and no codes are kept, what the record says of latents is told
+    instead of what some thousand images would: `is_quick` says so.
+    """
     run = opened.run
+    if quick and (known := _recorded_latents(opened)) is not None:
+        return known
     names = views.latent_names(run)
     units, tables = run.code.units, []
     found: dict[str, Any] = {"step": run.step, "names": names.names, "problem": None, "asks": []}
+    found["is_quick"] = False
     try:
         if run.code.source == "nowhere":  # no row of the data has a code to start from
             found |= _uncounted(run, names.labels) | {"factors": [], "rows": 0}
@@ -78,7 +88,48 @@ def latents(opened: OpenRun) -> dict[str, Any]:
         if isinstance(error, ForeignData):
             found["asks"] = list(error.places)
     low, high = _slider_ends(run, tables)
-    shown = [
+    return {**found, "units": _shown_units(units), "low": low.tolist(), "high": high.tolist()}
+
+
+def _recorded_latents(opened: OpenRun) -> dict[str, Any] | None:
+    """Return what the record's last line on the KL says, unless codes are there or it has none."""
+    run = opened.run
+    if opened.has_codes or run.folder is None or not run.code.decodes:
+        return None
+    if run.code.source != "images":
+        return None
+    over_time = views.kl_over_time(list(run.folder.record()))
+    if not len(over_time.steps) or over_time.kl.shape[1] != run.latent_dim:
+        return None
+    try:
+        factors, rows = list(run.data.factor_names), len(run.data)
+    except UnweaveError:  # said by the whole answer
+        return None
+    kl = np.asarray(over_time.kl[-1], dtype=np.float64)
+    names = views.latent_names(run)
+    units = sorted(run.code.units, key=lambda unit: -float(kl[list(unit.dimensions)].sum()))
+    low, high = _slider_ends(run, [])
+    return {
+        "step": run.step,
+        "names": names.names,
+        "labels": names.labels,
+        "problem": None,
+        "asks": [],
+        "is_quick": True,
+        "order": np.argsort(-kl, kind="stable").tolist(),
+        "kl": kl.tolist(),
+        "variance": None,
+        "active": (kl > run.code_prior.least_kl + views.CARRIES).tolist(),
+        "factors": factors,
+        "rows": rows,
+        "units": _shown_units(units),
+        "low": low.tolist(),
+        "high": high.tolist(),
+    }
+
+
+def _shown_units(units: Iterable[Unit]) -> list[dict[str, Any]]:
+    return [
         {
             "first": unit.dimensions[0],
             "size": len(unit.dimensions),
@@ -89,7 +140,6 @@ def latents(opened: OpenRun) -> dict[str, Any]:
         }
         for unit in units
     ]
-    return {**found, "units": shown, "low": low.tolist(), "high": high.tolist()}
 
 
 def _uncounted(run: Run, labels: list[str]) -> dict[str, Any]:
@@ -118,16 +168,24 @@ def start_from_row(opened: OpenRun, row: int) -> dict[str, Any]:
     image = data.images([row])
     with opened.lock:
         code = run.encode_rows(np.array([row]))
-    values = data.factors([row])[0]
-    factors = {}
-    for factor, value in zip(data.factor_list, values, strict=True):
-        label = factor.labels[int(value)] if factor.labels else views.plain(value)
-        factors[factor.name] = label
     return {
         "row": row,
-        "factors": factors,
+        "factors": factors_of(data, row),
         "code": code[0].tolist(),
         "picture": views.pictures_to_urls(image[0]),
+    }
+
+
+def factors_of(data: FactorImages, row: int) -> dict[str, Any]:
+    """Return the factors of a row as their values are called, where they have names or measures."""
+    values = data.factors([row])
+    named = {
+        factor.name: in_words(factor, values[:, column])[0]
+        for column, factor in enumerate(data.factor_list)
+    }
+    return {
+        name: f"{value:.3g}" if isinstance(value, float) else views.plain(value)
+        for name, value in named.items()
     }
 
 
@@ -183,9 +241,11 @@ def heat_map(opened: OpenRun, kind: str) -> dict[str, Any]:
         return known.to_json()
 
 
-def scatter(opened: OpenRun, latent: int, factor: str) -> dict[str, Any]:
+def scatter(
+    opened: OpenRun, latent: int, factor: str, points: int = SCATTER_POINTS
+) -> dict[str, Any]:
     """Return one latent against one factor."""
-    return views.scatter(opened.run, latent, factor, opened.codes, points=1_000).to_json()
+    return views.scatter(opened.run, latent, factor, opened.codes, points).to_json()
 
 
 def response(opened: OpenRun) -> dict[str, Any]:

@@ -5,6 +5,7 @@ address; all figures come from `contents`.
 """
 
 import asyncio
+import io
 import json
 import math
 import socket
@@ -28,7 +29,14 @@ from starlette.routing import Route
 
 from unweave import views
 from unweave.errors import ConfigError, UnweaveError
-from unweave.explorer import kept_pictures, page_data, page_files, patience, run_list
+from unweave.explorer import (
+    embedding,
+    kept_pictures,
+    page_data,
+    page_files,
+    patience,
+    run_list,
+)
 from unweave.explorer.open_runs import Library, NoSuchRun, OpenRun
 from unweave.explorer.patience import PatientProtocol
 from unweave.explorer.security import Guard, new_token
@@ -93,6 +101,12 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
 
         return answer
 
+    def image(request: Request) -> Response:
+        opened = library.open(request.path_params["name"])
+        content = io.BytesIO()
+        embedding.image_of_row(opened, whole(request, "row")).save(content, "PNG")
+        return Response(content.getvalue(), media_type="image/png")
+
     run = "/runs/{name:any_path}"
     routes = [
         Route("/", page),
@@ -108,7 +122,10 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
         Route("/page/{file}", page_file),
         Route(f"{run}/status.json", of_folder(lambda lib, n: run_list.progress(lib.folder(n)))),
         Route(f"{run}/curves.json", of_folder(lambda lib, n: page_data.curves(lib.folder(n)))),
-        Route(f"{run}/latents.json", one_run(lambda o, r: page_data.latents(o))),
+        Route(
+            f"{run}/latents.json",
+            one_run(lambda o, r: page_data.latents(o, quick="quick" in r.query_params)),
+        ),
         Route(f"{run}/warnings.json", one_run(lambda o, r: page_data.warnings(o))),
         Route(f"{run}/response.json", one_run(lambda o, r: page_data.response(o))),
         Route(
@@ -132,6 +149,15 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
         Route(
             f"{run}/traversals.json", one_run(lambda o, r: page_data.traversals(o, given_code(r)))
         ),
+        Route(
+            f"{run}/embedding.json",
+            one_run(lambda o, r: embedding.embedding(o, r.query_params.get("axes", "pca"))),
+        ),
+        Route(
+            f"{run}/neighbors.json",
+            one_run(lambda o, r: embedding.neighbors(o, given_code(r))),
+        ),
+        Route(f"{run}/image.png", image),
         Route(
             f"{run}/training_pictures.json",
             of_folder(lambda lib, n: kept_pictures.training_pictures(lib.folder(n))),

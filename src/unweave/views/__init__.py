@@ -29,6 +29,7 @@ from unweave.views.decoded import (
     traversals,
 )
 from unweave.views.latents import (
+    CARRIES,
     KINDS,
     HeatMap,
     Kind,
@@ -56,6 +57,7 @@ from unweave.views.view import View, pictures_to_urls, plain, to_picture, to_url
 from unweave.views.warning_signs import Warned, Warnings, warnings
 
 __all__ = [
+    "CARRIES",
     "KINDS",
     "RANGES",
     "CodeSample",

@@ -11,8 +11,7 @@ export function sayHere(isTraining = false) {
 /** Say that nothing here is followed any more, and what to do. */
 export function sayGone(error) {
   place.classList.add("gone");
-  const isUnreachable = error instanceof TypeError; // what `fetch` throws without an answer
-  say(isUnreachable ? "○ the explorer has stopped: start `unweave explore` again" : `○ ${error.message}`);
+  say(`○ ${error.message}`);
 }
 
 function say(text) {
