@@ -76,8 +76,9 @@ def visit(page, served):
     """Open an address of the explorer and wait until it is drawn."""
 
     def open_page(path: str) -> Any:
+        path, hashed, fragment = path.partition("#")
         sign = "&" if "?" in path else "?"
-        page.goto(f"{served.address}{path}{sign}token={TOKEN}")
+        page.goto(f"{served.address}{path}{sign}token={TOKEN}{hashed}{fragment}")
         page.wait_for_selector("html[data-ready]")
         return page
 

@@ -32,6 +32,7 @@ class OpenRun:
         self.lock = threading.RLock()
         self._codes: views.CodeSample | None = None
         self._decoder: bytes | None = None
+        self.leakage: dict[str, Any] | None = None
 
     @property
     def codes(self) -> views.CodeSample:

@@ -254,6 +254,12 @@ def response(opened: OpenRun) -> dict[str, Any]:
         return views.latent_response(opened.run, opened.codes).to_json()
 
 
+def caption(opened: OpenRun) -> dict[str, Any]:
+    """Return what the latents are in words, and what they could be called."""
+    with opened.lock:
+        return views.caption(opened.run, opened.codes).to_json()
+
+
 def warnings(opened: OpenRun) -> dict[str, Any]:
     """Return what should worry whoever looks."""
     with opened.lock:

@@ -30,12 +30,15 @@ from starlette.routing import Route
 from unweave import views
 from unweave.errors import ConfigError, UnweaveError
 from unweave.explorer import (
+    counterfactuals,
     embedding,
+    kept_applications,
     kept_pictures,
     page_data,
     page_files,
     patience,
     run_list,
+    score_cards,
 )
 from unweave.explorer.open_runs import Library, NoSuchRun, OpenRun
 from unweave.explorer.patience import PatientProtocol
@@ -107,6 +110,11 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
         embedding.image_of_row(opened, whole(request, "row")).save(content, "PNG")
         return Response(content.getvalue(), media_type="image/png")
 
+    def application_figure(request: Request) -> Response:
+        opened = library.open(request.path_params["name"])
+        content = kept_applications.figure(opened, request.path_params["application"])
+        return Response(content, media_type="image/png")
+
     run = "/runs/{name:any_path}"
     routes = [
         Route("/", page),
@@ -126,6 +134,10 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
             f"{run}/latents.json",
             one_run(lambda o, r: page_data.latents(o, quick="quick" in r.query_params)),
         ),
+        Route(f"{run}/scores.json", of_folder(score_cards.score_cards)),
+        Route(f"{run}/applications.json", one_run(lambda o, r: kept_applications.kept(o))),
+        Route(f"{run}/applications/{{application}}.png", application_figure),
+        Route(f"{run}/caption.json", one_run(lambda o, r: page_data.caption(o))),
         Route(f"{run}/warnings.json", one_run(lambda o, r: page_data.warnings(o))),
         Route(f"{run}/response.json", one_run(lambda o, r: page_data.response(o))),
         Route(
@@ -158,6 +170,16 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
             one_run(lambda o, r: embedding.neighbors(o, given_code(r))),
         ),
         Route(f"{run}/image.png", image),
+        Route(f"{run}/factors.json", one_run(lambda o, r: counterfactuals.factors(o))),
+        Route(
+            f"{run}/counterfactual.json",
+            one_run(
+                lambda o, r: counterfactuals.counterfactual(
+                    o, whole(r, "row"), word(r, "factor"), whole(r, "value")
+                )
+            ),
+        ),
+        Route(f"{run}/leakage.json", one_run(lambda o, r: counterfactuals.leakage_of(o))),
         Route(
             f"{run}/training_pictures.json",
             of_folder(lambda lib, n: kept_pictures.training_pictures(lib.folder(n))),

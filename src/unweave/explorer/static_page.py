@@ -13,10 +13,11 @@ from urllib.parse import quote
 
 from unweave import runs, views
 from unweave.errors import ConfigError, Notice
-from unweave.explorer import kept_pictures, page_data, page_files
+from unweave.explorer import kept_applications, kept_pictures, page_data, page_files
 from unweave.explorer.embedding import embedding_with_images
 from unweave.explorer.onnx_files import encoder_to_onnx
 from unweave.explorer.open_runs import Library, OpenRun
+from unweave.explorer.score_cards import score_cards
 from unweave.files.writing import write_atomically
 from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
@@ -69,11 +70,14 @@ def _answers(library: Library, opened: OpenRun, known: dict[str, Any]) -> dict[s
         f"{here}.json": page_data.run_facts(library, name),
         f"{here}/latents.json?quick=1": known,
         f"{here}/curves.json": page_data.curves(folder),
+        f"{here}/scores.json": score_cards(library, name),
+        f"{here}/applications.json": _applications(opened),
         f"{here}/training_pictures.json": _pictures(folder),
     }
     if known["problem"] or opened.run.code.source == "nowhere":
         return found | {f"{here}/warnings.json": {"warnings": [], "in_short": []}}
     found[f"{here}/warnings.json"] = page_data.warnings(opened)
+    found[f"{here}/caption.json"] = page_data.caption(opened)
     found[f"{here}/embedding.json?axes=pca"] = embedding_with_images(opened, CLOUD)
     if known["factors"]:
         found[f"{here}/response.json"] = page_data.response(opened)
@@ -86,6 +90,19 @@ def _answers(library: Library, opened: OpenRun, known: dict[str, Any]) -> dict[s
     return found
 
 
+def _applications(opened: OpenRun) -> dict[str, Any]:
+    """Return what applications found, with their figures inside."""
+    found = kept_applications.kept(opened)
+    for one in found["applications"]:
+        if one["picture"]:
+            one["picture"] = _picture_url(kept_applications.figure(opened, one["name"]))
+    return found
+
+
+def _picture_url(content: bytes) -> str:
+    return "data:image/png;base64," + base64.b64encode(content).decode()
+
+
 def _pictures(folder: RunFolder) -> dict[str, Any]:
     """Return pictures of training, the last ones and as many as a file to mail can hold."""
     listed = kept_pictures.training_pictures(folder)["kinds"]
@@ -96,8 +113,7 @@ def _pictures(folder: RunFolder) -> dict[str, Any]:
             content = kept_pictures.training_picture(folder, entry["file"])
             left -= len(content)
             if left >= 0:
-                url = "data:image/png;base64," + base64.b64encode(content).decode()
-                kinds.setdefault(kind, []).append(entry | {"picture": url})
+                kinds.setdefault(kind, []).append(entry | {"picture": _picture_url(content)})
     return {"kinds": kinds}
 
 

@@ -5,6 +5,7 @@ view is a frozen dataclass with `to_json`. Where several views need the codes of
 same rows, `sample_codes` once and pass it as `codes`.
 """
 
+from unweave.views.caption import Caption, caption
 from unweave.views.code_sample import CodeSample, sample_codes, sample_rows
 from unweave.views.comparison import (
     Comparison,
@@ -60,6 +61,7 @@ __all__ = [
     "CARRIES",
     "KINDS",
     "RANGES",
+    "Caption",
     "CodeSample",
     "Comparison",
     "Curve",
@@ -85,6 +87,7 @@ __all__ = [
     "View",
     "Warned",
     "Warnings",
+    "caption",
     "compare",
     "curves",
     "group_names",

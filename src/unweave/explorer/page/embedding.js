@@ -31,7 +31,7 @@ class Embedding {
           ["Picture (PNG)", () => savePng("embedding.png", this.canvas)],
           ["Points (CSV)", () => download("embedding.csv", this.#csv(), "text/csv")],
         ])),
-      h("div", { class: "look" }, h("div", { class: "cloud-place" }, this.canvas, this.label),
+      h("div", { class: "cloud-look" }, h("div", { class: "cloud-place" }, this.canvas, this.label),
         h("div", {}, this.legend, this.near)), this.said);
     this.canvas.addEventListener("pointermove", (event) => this.#hover(event));
     this.canvas.addEventListener("pointerleave", () => { this.label.hidden = true; this.hovered = null; });
@@ -47,7 +47,8 @@ class Embedding {
   #choices() {
     const { units, order, labels } = this.page.latents;
     const numbers = order.filter((latent) => units.some(({ first, kind }) => first === latent && kind === "number"));
-    const pairs = numbers.slice(0, 6).flatMap((a, i) => numbers.slice(i + 1, 6).map((b) => [`${a},${b}`, `${labels[a]} and ${labels[b]}`]));
+    const pairs = numbers.slice(0, 6).flatMap((a, i) => numbers.slice(i + 1, 6).map((b) => [a, b].sort((one, two) => one - two)))
+      .map(([a, b]) => [`${a},${b}`, `${labels[a]} and ${labels[b]}`]);
     const all = this.page.means.isFollowed ? [["pca", "principal components"], ...pairs] : [["pca", "principal components"]];
     return all.map(([value, text]) => h("option", { value }, text));
   }

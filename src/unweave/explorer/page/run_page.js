@@ -1,5 +1,6 @@
 // A run: sliders, heat map, curves, scores, settings; what trains is followed.
 import { getJson, post, runAddress } from "unweave/api.js";
+import { drawApplications } from "unweave/applications.js";
 import { Bench } from "unweave/bench.js";
 import { drawCurves } from "unweave/curves.js";
 import { fill, h, problem, section, short, twinned, words } from "unweave/dom.js";
@@ -10,7 +11,8 @@ import { sayGone, sayHere } from "unweave/liveness.js";
 import { firstRow, loadDecoder, servedStarts } from "unweave/loading.js";
 import { responseSection } from "unweave/responses.js";
 import { drawScores } from "unweave/scores.js";
-import { drawWarnings } from "unweave/warnings.js";
+import { twoImagesSection } from "unweave/two_images.js";
+import { drawCaption, drawWarnings } from "unweave/warnings.js";
 
 const EVERY = 2000; // milliseconds between two looks at a run that trains
 
@@ -26,8 +28,8 @@ export async function showRun(main, name, means = SERVED) {
   const address = (rest) => runAddress(name, rest);
   const run = await getJson(address(".json"));
   const page = { name, run, address, means, bench: null };
-  const places = Object.fromEntries(["header", "warnings", "bench", "heat", "embedding", "response", "curves", "scores"].map((part) => [part, h("div", { class: `place-${part}` })]));
-  const titles = { bench: "Latents", heat: "Factors and latents", curves: "Training", response: "Responses", embedding: "Embedding" };
+  const places = Object.fromEntries(["header", "caption", "warnings", "bench", "two", "heat", "embedding", "response", "scores", "applications", "curves"].map((part) => [part, h("div", { class: `place-${part}` })]));
+  const titles = { bench: "Latents", heat: "Factors and latents", curves: "Training", response: "Responses", embedding: "Embedding", two: "Two images", applications: "Applications", scores: "Scores" };
   fill(main, Object.values(places), settingsSection(run));
   const guard = async (part, what) => {
     try {
@@ -37,11 +39,12 @@ export async function showRun(main, name, means = SERVED) {
     }
   };
   drawHeader(places.header, run);
-  drawScores(places.scores, page);
   waiting(places.bench, "Latents", "The decoder is on its way …");
-  await guard("curves", (place) => drawCurves(place, page));
+  const quickly = [guard("curves", (place) => drawCurves(place, page)), guard("scores", (place) => drawScores(place, page))];
   if (run.weights_version) await showWeights();
   else fill(places.bench, section("Latents", h("p", { class: "note" }, "No weights have been kept yet; this page shows them when they are.")));
+  await Promise.all(quickly);
+  if (run.weights_version) await guard("applications", (place) => drawApplications(place, page));
   if (means.isFollowed) follow(page, { places, guard, showWeights });
 
   async function showWeights() {
@@ -50,12 +53,14 @@ export async function showRun(main, name, means = SERVED) {
     await guard("bench", (place) => drawBench(place, page));
     askForData(places.bench, page, showWeights);
     if (latent) places.bench.querySelector(`.latent[data-latent="${latent}"] input[type="${kind}"]`)?.focus();
+    if (page.bench) await guard("two", async (place) => fill(place, await twoImagesSection(page)));
     if (page.latents?.factors.length) {
       if (!places.heat.childElementCount) waiting(places.heat, "Factors and latents", "Codes of some images are compared with their factors …");
       await guard("heat", async (place) => fill(place, await heatMapSection(page)));
       fill(places.response, responseSection(page, places.response.querySelector("details")?.open));
     }
     if (run.codes_from === "nowhere" || page.latents?.asks.length || page.latents?.problem) return;
+    await guard("caption", (place) => drawCaption(place, page));
     await guard("warnings", (place) => drawWarnings(place, page));
     await guard("embedding", async (place) => fill(place, await embeddingSection(page)));
   }
@@ -155,7 +160,7 @@ function follow(page, { places, guard, showWeights }) {
       if (now.weights_version !== before.weights_version) await showWeights();
       if (now.scores_version !== before.scores_version) {
         Object.assign(page.run, await getJson(page.address(".json")));
-        drawScores(places.scores, page);
+        await guard("scores", (place) => drawScores(place, page));
       }
       sayHere(page.run.state === "running");
     } catch (error) {

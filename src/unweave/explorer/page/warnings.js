@@ -1,6 +1,19 @@
 // What should worry whoever looks at a run: a line for each kind, those that matter first.
 import { getJson } from "unweave/api.js";
-import { fill, h, twins } from "unweave/dom.js";
+import { fill, h, short, twins } from "unweave/dom.js";
+
+/** The run in one sentence, with a button that names latents by it. */
+export async function drawCaption(place, page) {
+  const address = page.address("/caption.json");
+  const { text, names, rows } = await getJson(address);
+  const suggested = Object.entries(names);
+  const button = suggested.length && page.bench ? h("button", { type: "button", title: suggested.map(([latent, name]) => `z${latent}: ${name}`).join("\n"), onclick: async () => {
+    button.disabled = true;
+    for (const [latent, name] of suggested) await page.bench.panel.rowOf(Number(latent)).rename(name);
+    button.remove();
+  } }, suggested.length === 1 ? "Name it so" : `Name these ${suggested.length}`) : null;
+  fill(place, h("p", { class: "caption" }, text, " ", button, h("small", { class: "note" }, rows ? ` by mutual information, ${short(rows)} images` : ""), twins([["caption.json", address]])));
+}
 
 const SHOWN = 3; // lines before the rest is folded away
 
