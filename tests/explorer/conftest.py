@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from explored import TOKEN, Served
+from explored import TOKEN, WAIT, Served
 
 from unweave.cli import main
 from unweave.explorer.server import in_background
@@ -76,9 +76,25 @@ def visit(page, served):
     """Open an address of the explorer and wait until it is drawn."""
 
     def open_page(path: str) -> Any:
+        path, hashed, fragment = path.partition("#")
         sign = "&" if "?" in path else "?"
-        page.goto(f"{served.address}{path}{sign}token={TOKEN}")
+        page.goto(f"{served.address}{path}{sign}token={TOKEN}{hashed}{fragment}")
         page.wait_for_selector("html[data-ready]")
         return page
 
     return open_page
+
+
+@pytest.fixture(scope="module")
+def shown(browser, served) -> Iterator[Any]:
+    """The page of a run, opened once for the tests that only look at it."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.set_default_timeout(WAIT)
+    complaints: list[str] = []
+    page.on("console", lambda m: m.type == "error" and complaints.append(m.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(f"{served.address}/runs/vae-s0?token={TOKEN}")
+    page.wait_for_selector("html[data-ready]")
+    yield page
+    page.close()
+    assert complaints == []

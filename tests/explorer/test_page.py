@@ -72,7 +72,7 @@ def test_dragging_a_slider_shows_what_the_run_decodes(visit, run):
     for i, value in enumerate(np.linspace(low, high, STEPS)):
         code_of_cell = code.copy()
         code_of_cell[latent] = value
-        assert_same(strip[:, 32 * i : 32 * (i + 1)], decoded(run, code_of_cell))
+        assert_same(strip[:, 33 * i : 33 * i + 32], decoded(run, code_of_cell))
 
 
 def test_keys_move_sliders_and_cells(visit, run):

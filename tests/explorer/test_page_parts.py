@@ -3,13 +3,12 @@
 import base64
 import io
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from explored import TOKEN, WAIT, assert_same, canvas, decoded, settle
+from explored import assert_same, canvas, decoded, settle
 from PIL import Image
 
 from unweave import views
@@ -33,21 +32,6 @@ FOCUS = """() => {
 @pytest.fixture(scope="module")
 def run(runs):
     return load(runs / "vae-s0")
-
-
-@pytest.fixture(scope="module")
-def shown(browser, served) -> Iterator[Any]:
-    """The page of a run, opened once for the tests that only look at it."""
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.set_default_timeout(WAIT)
-    complaints: list[str] = []
-    page.on("console", lambda m: m.type == "error" and complaints.append(m.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(f"{served.address}/runs/vae-s0?token={TOKEN}")
-    page.wait_for_selector("html[data-ready]")
-    yield page
-    page.close()
-    assert complaints == []
 
 
 def walked(page, most: int = 80) -> list[dict[str, Any]]:

@@ -210,15 +210,15 @@ def spoilt_settings(rng: random.Random, folder: Path) -> list[Command]:
 
 def _explored(root: Path) -> list[Command]:
     """What the explorer asks of a folder before anything is computed."""
-    from unweave.explorer import page_data
+    from unweave.explorer import page_data, run_list
     from unweave.explorer.open_runs import Library
     from unweave.explorer.server import as_json
 
     library = Library(root)
     return [
-        lambda: as_json(page_data.run_list(library)),
+        lambda: as_json(run_list.all_runs(library)),
         lambda: as_json(page_data.run_facts(library, "one")),
-        lambda: as_json(page_data.progress(library.folder("one"))),
+        lambda: as_json(run_list.progress(library.folder("one"))),
         lambda: as_json(page_data.curves(library.folder("one"))),
         lambda: library.open("one"),
     ]

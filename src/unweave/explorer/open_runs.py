@@ -32,6 +32,7 @@ class OpenRun:
         self.lock = threading.RLock()
         self._codes: views.CodeSample | None = None
         self._decoder: bytes | None = None
+        self.leakage: dict[str, Any] | None = None
 
     @property
     def codes(self) -> views.CodeSample:
@@ -40,6 +41,14 @@ class OpenRun:
             if self._codes is None:
                 self._codes = kept_sample(self.run)
             return self._codes
+
+    @property
+    def has_codes(self) -> bool:
+        """Tell whether codes are there without encoding anything."""
+        if self._codes is not None:
+            return True
+        kept = _kept_file(self.run)
+        return kept is not None and kept.is_file()
 
     @property
     def decoder(self) -> bytes:
@@ -56,13 +65,10 @@ def kept_sample(run: Run) -> views.CodeSample:
     Only of data that cannot change: images of a user's folder may be others tomorrow.
     """
     drawn = views.sample_rows(run.data)
-    file = run.folder.networks_file if run.folder is not None else None
-    cannot_change = run.config.data in catalog.own_names("unweave.data")
-    if file is None or not file.is_file() or not cannot_change or run.code.source != "images":
+    place = _kept_file(run)
+    if place is None:
         return views.sample_codes(run)
-    assert run.folder is not None
     has_posterior = run.posterior(run.data.images(drawn[:1])) is not None
-    key = cache_key([file, run.folder.config_file], len(drawn))
 
     def fill(table: np.ndarray) -> None:
         sample = views.sample_codes(run)
@@ -72,15 +78,24 @@ def kept_sample(run: Run) -> views.CodeSample:
 
     try:
         shape = (3 if has_posterior else 1, len(drawn), run.latent_dim)
-        table = cached_array(
-            cache_folder() / "codes" / f"{key}.npy", shape, np.dtype(np.float32), fill
-        )
+        table = cached_array(place, shape, np.dtype(np.float32), fill)
     except DataError:  # no room for it is no reason to show nothing
         return views.sample_codes(run)
     posterior = (table[1], table[2]) if has_posterior else None
     return views.CodeSample(
         drawn, np.array(table[0]), run.data.factors(drawn), posterior, run.code_prior
     )
+
+
+def _kept_file(run: Run) -> Path | None:
+    """Return where codes of a run are kept, if they may be."""
+    file = run.folder.networks_file if run.folder is not None else None
+    cannot_change = run.config.data in catalog.own_names("unweave.data")
+    if file is None or not file.is_file() or not cannot_change or run.code.source != "images":
+        return None
+    assert run.folder is not None
+    key = cache_key([file, run.folder.config_file], len(views.sample_rows(run.data)))
+    return cache_folder() / "codes" / f"{key}.npy"
 
 
 class Library:
@@ -96,7 +111,12 @@ class Library:
             raise DataError(f"no such folder: {root}")
         self._open: OrderedDict[str, tuple[str, OpenRun]] = OrderedDict()
         self._lines: dict[str, tuple[Any, dict[str, Any]]] = {}
+        self._numbered: dict[str, dict[str, Any]] = {}
+        self._gone: dict[str, int] = {}
+        self.version = 0
+        """Counts the changes of the list of runs."""
         self._lock = threading.Lock()
+        self.listing = threading.Lock()
         self._loading = threading.Lock()
 
     @property
@@ -109,6 +129,10 @@ class Library:
         if self.is_one_run:
             return [self.root.name]
         return sorted(path.relative_to(self.root).as_posix() for path in _run_folders(self.root))
+
+    def place(self, name: str) -> str:
+        """Return a run's place as it is named on the command line, from beside the folder."""
+        return self.root.name if self.is_one_run else f"{self.root.name}/{name}"
 
     def folder(self, name: str) -> RunFolder:
         """Return the folder of a run, if it is one and lies within the given folder."""
@@ -145,6 +169,26 @@ class Library:
             line = read()
             self._lines[name] = (now, line)
         return line
+
+    def numbered(self, name: str, line: dict[str, Any]) -> dict[str, Any]:
+        """Return a line with the version of the list in which it became what it is."""
+        with self._lock:
+            before = self._numbered.get(name)
+            if before is not None and before == line | {"version": before["version"]}:
+                return before
+            self.version += 1
+            self._gone.pop(name, None)
+            self._numbered[name] = line | {"version": self.version}
+            return self._numbered[name]
+
+    def gone(self, names: set[str], since: int) -> list[str]:
+        """Return runs that are not among these names, but were at some time after `since`."""
+        with self._lock:
+            for name in self._numbered.keys() - names:
+                self.version += 1
+                self._gone[name] = self.version
+                del self._numbered[name]
+            return sorted(name for name, version in self._gone.items() if version > since)
 
     def open(self, name: str) -> OpenRun:
         """Return the run with its newest weights."""

@@ -5,6 +5,7 @@ address; all figures come from `contents`.
 """
 
 import asyncio
+import io
 import json
 import math
 import socket
@@ -28,10 +29,21 @@ from starlette.routing import Route
 
 from unweave import views
 from unweave.errors import ConfigError, UnweaveError
-from unweave.explorer import page_data, page_files, patience
+from unweave.explorer import (
+    counterfactuals,
+    embedding,
+    kept_applications,
+    kept_pictures,
+    page_data,
+    page_files,
+    patience,
+    run_list,
+    score_cards,
+)
 from unweave.explorer.open_runs import Library, NoSuchRun, OpenRun
 from unweave.explorer.patience import PatientProtocol
 from unweave.explorer.security import Guard, new_token
+from unweave.runs.folder import RunFolder
 
 LARGEST_UPLOAD = 10_000_000  # bytes
 LARGEST_QUERY = 100_000  # characters, far more than any code needs
@@ -85,19 +97,47 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
         opened = library.open(request.path_params["name"])
         return Response(opened.decoder, media_type="application/octet-stream")
 
+    def picture(show: Callable[[RunFolder, Request], bytes]) -> Callable[[Request], Response]:
+        def answer(request: Request) -> Response:
+            content = show(library.folder(request.path_params["name"]), request)
+            return Response(content, media_type="image/png")
+
+        return answer
+
+    def image(request: Request) -> Response:
+        opened = library.open(request.path_params["name"])
+        content = io.BytesIO()
+        embedding.image_of_row(opened, whole(request, "row")).save(content, "PNG")
+        return Response(content.getvalue(), media_type="image/png")
+
+    def application_figure(request: Request) -> Response:
+        opened = library.open(request.path_params["name"])
+        content = kept_applications.figure(opened, request.path_params["application"])
+        return Response(content, media_type="image/png")
+
     run = "/runs/{name:any_path}"
     routes = [
         Route("/", page),
         Route("/compare", page),
-        Route("/runs.json", twin(lambda request: page_data.run_list(library))),
+        Route(
+            "/runs.json",
+            twin(lambda r: run_list.all_runs(library, whole(r, "since", default=0))),
+        ),
         Route(
             "/compare.json",
             twin(lambda r: page_data.comparison(library, r.query_params.getlist("run"))),
         ),
         Route("/page/{file}", page_file),
-        Route(f"{run}/status.json", of_folder(lambda lib, n: page_data.progress(lib.folder(n)))),
+        Route(f"{run}/status.json", of_folder(lambda lib, n: run_list.progress(lib.folder(n)))),
         Route(f"{run}/curves.json", of_folder(lambda lib, n: page_data.curves(lib.folder(n)))),
-        Route(f"{run}/latents.json", one_run(lambda o, r: page_data.latents(o))),
+        Route(
+            f"{run}/latents.json",
+            one_run(lambda o, r: page_data.latents(o, quick="quick" in r.query_params)),
+        ),
+        Route(f"{run}/scores.json", of_folder(score_cards.score_cards)),
+        Route(f"{run}/applications.json", one_run(lambda o, r: kept_applications.kept(o))),
+        Route(f"{run}/applications/{{application}}.png", application_figure),
+        Route(f"{run}/caption.json", one_run(lambda o, r: page_data.caption(o))),
         Route(f"{run}/warnings.json", one_run(lambda o, r: page_data.warnings(o))),
         Route(f"{run}/response.json", one_run(lambda o, r: page_data.response(o))),
         Route(
@@ -121,6 +161,34 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
         Route(
             f"{run}/traversals.json", one_run(lambda o, r: page_data.traversals(o, given_code(r)))
         ),
+        Route(
+            f"{run}/embedding.json",
+            one_run(lambda o, r: embedding.embedding(o, r.query_params.get("axes", "pca"))),
+        ),
+        Route(
+            f"{run}/neighbors.json",
+            one_run(lambda o, r: embedding.neighbors(o, given_code(r))),
+        ),
+        Route(f"{run}/image.png", image),
+        Route(f"{run}/factors.json", one_run(lambda o, r: counterfactuals.factors(o))),
+        Route(
+            f"{run}/counterfactual.json",
+            one_run(
+                lambda o, r: counterfactuals.counterfactual(
+                    o, whole(r, "row"), word(r, "factor"), whole(r, "value")
+                )
+            ),
+        ),
+        Route(f"{run}/leakage.json", one_run(lambda o, r: counterfactuals.leakage_of(o))),
+        Route(
+            f"{run}/training_pictures.json",
+            of_folder(lambda lib, n: kept_pictures.training_pictures(lib.folder(n))),
+        ),
+        Route(
+            f"{run}/training/{{file}}",
+            picture(lambda f, r: kept_pictures.training_picture(f, r.path_params["file"])),
+        ),
+        Route(f"{run}/thumbnail.png", picture(lambda f, r: kept_pictures.thumbnail(f))),
         Route(f"{run}/decoder.onnx", decoder),
         Route(f"{run}/encode", encode, methods=["POST"]),
         Route(f"{run}/name", name_latent, methods=["POST"]),
@@ -213,8 +281,10 @@ def word(request: Request, name: str) -> str:
     return request.query_params[name]
 
 
-def whole(request: Request, name: str) -> int:
+def whole(request: Request, name: str, default: int | None = None) -> int:
     """Return a parameter that is a whole number from 0."""
+    if default is not None and name not in request.query_params:
+        return default
     text = word(request, name)
     if not (text.isascii() and text.isdigit() and len(text) <= 12):
         raise ConfigError(f"{name} must be a whole number from 0, found {text!r}")

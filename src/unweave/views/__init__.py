@@ -5,6 +5,7 @@ view is a frozen dataclass with `to_json`. Where several views need the codes of
 same rows, `sample_codes` once and pass it as `codes`.
 """
 
+from unweave.views.caption import Caption, caption
 from unweave.views.code_sample import CodeSample, sample_codes, sample_rows
 from unweave.views.comparison import (
     Comparison,
@@ -30,6 +31,7 @@ from unweave.views.decoded import (
     traversals,
 )
 from unweave.views.latents import (
+    CARRIES,
     KINDS,
     HeatMap,
     Kind,
@@ -57,8 +59,10 @@ from unweave.views.view import View, pictures_to_urls, plain, to_picture, to_url
 from unweave.views.warning_signs import Warned, Warnings, warnings
 
 __all__ = [
+    "CARRIES",
     "KINDS",
     "RANGES",
+    "Caption",
     "CodeSample",
     "Comparison",
     "Curve",
@@ -84,6 +88,7 @@ __all__ = [
     "View",
     "Warned",
     "Warnings",
+    "caption",
     "compare",
     "curves",
     "group_names",

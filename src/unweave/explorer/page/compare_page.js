@@ -3,7 +3,7 @@ import { getJson, runAddress } from "unweave/api.js";
 import { fill, h, problem, section, short, twinned, twins, words } from "unweave/dom.js";
 import { LatentsPanel, codeTwins } from "unweave/latents.js";
 import { COLORS, linePlot } from "unweave/plots.js";
-import { firstRow, loadDecoder } from "unweave/run_page.js";
+import { firstRow, loadDecoder } from "unweave/loading.js";
 
 export async function showComparison(main, names) {
   const compared = await getJson("/compare.json" + location.search);

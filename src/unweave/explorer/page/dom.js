@@ -36,8 +36,9 @@ export function section(title, ...children) {
   return h("section", { "aria-labelledby": id }, h("h2", { id }, title), ...children);
 }
 
-/** Links to JSON of what is shown: [[words, address], …]. */
+/** Links to JSON of what is shown: [[words, address], …]; a page without a server has none. */
 export function twins(links) {
+  if (document.documentElement.dataset.alone) return h("span");
   return h("span", { class: "twins" }, links.map(([text, href]) => h("a", { href, title: "the same as JSON" }, text)));
 }
 
