@@ -114,12 +114,17 @@ def test_features_are_normalised_so_that_no_image_is_beyond_the_slope_of_tanh():
     assert nets.encoder(images).abs().max() < 5
 
 
-def test_the_layers_are_the_hidden_ones_of_the_decoder():
+def test_the_layers_are_the_hidden_ones_of_the_decoder_but_the_last():
     decoder = MLP64(hidden=8).decoder(3, (1, 4, 4))
     z = torch.randn(5, 3)
     found = activations(decoder, z)
-    assert [a.shape for a in found] == [(5, 8)] * 3
+    assert [a.shape for a in found] == [(5, 8)] * 2
     torch.testing.assert_close(found[0], decoder[:2](z))
+    torch.testing.assert_close(found[1], decoder[:4](z))
+    single = nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 4))
+    torch.testing.assert_close(activations(single, z), [single[:2](z)])
+    linear = nn.Sequential(nn.Linear(3, 4))
+    torch.testing.assert_close(activations(linear, z), [linear(z)])
     whole = Decoder(lambda z: z.sum(1))
     assert torch.equal(activations(whole, z)[0], z.sum(1))
 

@@ -25,8 +25,8 @@ which the first steps would drive e to where tanh has no slope.
 Differs from the paper: joint and marginal densities have kernels of the same width, so that
 the information of independent codes is near 0; the ratio is that of sums over a batch, where the
 authors' code has the mean of an image's ratios, each of two directions; the networks are those of
-`--architecture`, and the layers all hidden ones of its decoder, where the paper has the first
-stages of its own.
+`--architecture`, and the layers all hidden ones of its decoder but the last, where the paper has
+all stages of its own but the last.
 """
 
 import math
@@ -166,13 +166,16 @@ def hessian_ratio(decoder: nn.Module, z: Latents, steps: Tensor, directions: int
 
 
 def activations(decoder: nn.Module, z: Latents) -> list[Tensor]:
-    """Return what the hidden layers of a decoder put out; of a decoder in one piece, its output."""
+    """Return what the hidden layers of a decoder put out, but for the last of several.
+
+    The last one is where latents meet that act together on a pixel. Of a decoder in one piece it
+    is its output.
+    """
     found = []
     if isinstance(decoder, nn.Sequential):
-        last = max(
-            (i for i, layer in enumerate(decoder) if isinstance(layer, ACTIVATIONS)), default=-1
-        )
-        for layer in list(decoder)[: last + 1]:
+        places = [i for i, layer in enumerate(decoder) if isinstance(layer, ACTIVATIONS)]
+        judged = places[:-1] or places
+        for layer in decoder[: judged[-1] + 1 if judged else 0]:
             z = layer(z)
             if isinstance(layer, ACTIVATIONS):
                 found.append(z)
