@@ -67,6 +67,7 @@ if TYPE_CHECKING:
     from unweave.methods.slow_vae import SlowVAE as SlowVAE
     from unweave.methods.style_gan import StyleGAN as StyleGAN
     from unweave.methods.top_k_sae import TopKSAE as TopKSAE
+    from unweave.methods.tripod import Tripod as Tripod
     from unweave.methods.untrained_vae import UntrainedVAE as UntrainedVAE
     from unweave.methods.vae import VAE as VAE
     from unweave.methods.vae_gan import VAEGAN as VAEGAN

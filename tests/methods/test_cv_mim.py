@@ -144,6 +144,14 @@ def test_the_discriminator_is_held_to_a_gentle_slope(nets):
     torch.testing.assert_close(extra, sum(squares) / 2)
 
 
+def test_views_are_as_wide_as_the_prior(nets):
+    views = METHOD.encode(nets, IMAGES)[:, 3:]
+    expected = torch.full((3,), math.pi / math.sqrt(3))
+    torch.testing.assert_close(views.std(0, correction=0), expected, atol=0.15, rtol=0)
+    even = torch.rand(100_000, dtype=torch.float64).logit()
+    assert even.std().item() == pytest.approx(math.pi / math.sqrt(3), rel=0.02)
+
+
 def test_the_view_that_was_taken_is_written_down(toy):
     assert METHOD.settled(10, toy).view == ("x",)
     run_method = CVMIM(view=("side",)).settled(10, toy)
