@@ -59,7 +59,7 @@ def plain_layer(layer: StyledLayer, x: Tensor, w: Tensor, noise: Tensor) -> tupl
 
 def plain_images(synthesis: Synthesis, styles: Tensor) -> Tensor:
     """Draw images as the papers write it."""
-    noise = synthesis.draw_noise(len(styles))
+    noise = synthesis.draw_noise(len(styles), METHOD.noise)
     x, pixels = synthesis.start.expand(len(styles), -1, -1, -1), None
     for level, layer in enumerate(synthesis.layers):
         assert isinstance(layer, StyledLayer)
