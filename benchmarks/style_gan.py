@@ -61,6 +61,8 @@ def trained(name: str, seed: int) -> tuple[Run, float | None]:
 def with_code(run: Run, **settings: Any) -> Run:
     """Return the run with directions of another kind, found in the same networks."""
     method = replace(run.config.method, **settings)
+    if method == run.config.method:
+        return run
     config = replace(run.config, method=method)
     nets = loop.make_networks(config, run.data)
     devices.place(nets, torch.device("cpu"))

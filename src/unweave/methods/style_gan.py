@@ -115,9 +115,9 @@ class StyleGAN(Method):
     black and white ones the judge hardly learns."""
     lazy: int = 8
     """In one of how many steps R1 is taken. Paper: 16."""
-    average_images: float = 5_000.0
+    average_images: float = 2_000.0
     """Images after which a weight counts half in the running average that is shown. Paper:
-    10,000."""
+    10,000, of 25 million."""
     truncation: float = 1.0
     """ψ, by which codes are drawn nearer to their mean: 0.7 for fewer, better samples. Training
     and scores do not know of it."""
