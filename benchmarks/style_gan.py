@@ -37,7 +37,7 @@ KEPT, PICTURES = PAGE.with_suffix(".jsonl"), PAGE.with_suffix("")
 BUILD = ROOT / "build" / "style_gan"
 DATA = {"toy_xys": 1000, "toy_shapes": 1000}
 """Data sets, and steps on each."""
-BATCH = 32
+BATCH = 16
 COARSE = 2
 """Layers of the sizes 4 and 8 are coarse, those of 16 and 32 fine."""
 COUNT = 500
@@ -61,10 +61,12 @@ def trained(name: str, seed: int) -> tuple[Run, float | None]:
 def with_code(run: Run, **settings: Any) -> Run:
     """Return the run with directions of another kind, found in the same networks."""
     method = replace(run.config.method, **settings)
+    if method == run.config.method:
+        return run
     config = replace(run.config, method=method)
     nets = loop.make_networks(config, run.data)
     devices.place(nets, torch.device("cpu"))
-    for name in ("judge", "mapping", "synthesis", "fixed"):
+    for name in ("judge", "mapping", "synthesis"):
         getattr(nets, name).load_state_dict(getattr(run.nets, name).state_dict())
     with torch.random.fork_rng():
         torch.manual_seed(0)
@@ -155,11 +157,11 @@ def styles_of(run: Run, spaces: Spaces) -> torch.Tensor:
 
 
 def rendered(run: Run, styles: torch.Tensor) -> np.ndarray:
-    """Return the images of styles (image, layer, width), with the noise that codes have."""
+    """Return the images of styles (image, layer, width), without noise."""
     method, nets = run.config.method, run.nets
     assert isinstance(method, StyleGAN)
     with torch.inference_mode():
-        return np.asarray(method.render(nets, styles, nets.fixed.noise()).numpy())
+        return np.asarray(method.render(nets, styles, nets.synthesis.no_noise()).numpy())
 
 
 def draw(run: Run, name: str) -> None:

@@ -282,7 +282,7 @@ def test_without_psi_every_draw_is_one_image():
     # To the last bits: kernels round the rows of a batch differently.
     torch.testing.assert_close(drawn, drawn[:1].expand_as(drawn), rtol=0, atol=1e-6)
     mean = nets.directions.mean.expand(1, LAYERS, -1)
-    torch.testing.assert_close(drawn[:1], method.render(nets, mean, nets.fixed.noise()))
+    torch.testing.assert_close(drawn[:1], method.render(nets, mean, nets.synthesis.no_noise()))
     one, other = METHOD.decode(nets, METHOD.sample_prior(nets, 2))
     assert (one - other).abs().max() > 0.01
 
@@ -293,7 +293,9 @@ def test_as_many_directions_as_a_style_has_numbers_say_all_of_it(directions):
     nets = found(method)
     styles = method.draw_styles(nets, 4)
     codes = nets.directions.codes(styles[:, None])
-    expected = method.render(nets, styles[:, None].expand(-1, LAYERS, -1), nets.fixed.noise())
+    expected = method.render(
+        nets, styles[:, None].expand(-1, LAYERS, -1), nets.synthesis.no_noise()
+    )
     torch.testing.assert_close(method.decode(nets, codes), expected, rtol=1e-4, atol=1e-4)
 
 

@@ -1,7 +1,7 @@
 """Noise against styles: in which of a style-based generator's spaces do images change evenly?
 
 The comparison of T. Karras, S. Laine, T. Aila, arXiv:1812.04948: path length and linear
-separability in z, from which styles are made, and in w, the styles. All images have one noise
+separability in z, from which styles are made, and in w, the styles. Images have no noise
 and one style for every layer, and nothing is truncated. A generator that draws one image again
 and again has short paths: look at its samples too.
 """

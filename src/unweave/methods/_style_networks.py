@@ -196,10 +196,14 @@ class Synthesis(nn.Module):
         layers = [layer for layer in self.layers if isinstance(layer, StyledLayer)]
         return torch.cat([layer.convolution.style.weight for layer in layers[begin:end]])
 
-    def draw_noise(self, count: int) -> list[Tensor]:
-        """Draw noise for so many images."""
+    def draw_noise(self, count: int, deviation: float) -> list[Tensor]:
+        """Draw noise for so many images, a map for each layer."""
         device = self.start.device
-        return [torch.randn(count, 1, *size, device=device) for size in self.sizes]
+        return [deviation * torch.randn(count, 1, *size, device=device) for size in self.sizes]
+
+    def no_noise(self) -> list[Tensor]:
+        """Return maps of 0, the mean of all noise."""
+        return [self.start.new_zeros(1, 1, *size) for size in self.sizes]
 
 
 def enlarged(maps: Tensor, size: Size) -> Tensor:
@@ -207,19 +211,6 @@ def enlarged(maps: Tensor, size: Size) -> Tensor:
     if maps.shape[2:] == size:
         return maps
     return interpolate(maps, size=size, mode="bilinear", align_corners=False)
-
-
-class FixedMaps(nn.Module):
-    """The noise with which codes are decoded, drawn once, so that only codes change images."""
-
-    def __init__(self, sizes: list[Size]):
-        super().__init__()
-        for level, size in enumerate(sizes):
-            self.register_buffer(f"noise_{level}", torch.randn(1, 1, *size))
-
-    def noise(self) -> list[Tensor]:
-        """Return a map for each layer."""
-        return list(self.buffers())
 
 
 class Judge(nn.Module):

@@ -44,7 +44,7 @@ from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError
 from unweave.methods._code import Part
 from unweave.methods._method import Loss, Method, Player, Turn
-from unweave.methods._style_networks import FixedMaps, Judge, Mapping, Synthesis
+from unweave.methods._style_networks import Judge, Mapping, Synthesis
 from unweave.networks import Architecture, Networks
 from unweave.probability.adversarial import discriminator_loss, fooling_loss
 from unweave.settings.optimizers import Adam, Optimizer
@@ -94,7 +94,7 @@ class StyleGAN(Method):
     """Before which layers, counted from the coarsest, a block of the code of its own begins: 2
     for directions of the sizes 4 and 8 and others of those from 16 on. Empty: a latent moves all
     layers."""
-    width: int = 64
+    width: int = 32
     """Numbers of noise z and of a style w. Paper: 512."""
     mapping_layers: int = 4
     """Layers of the mapping network. Paper: 8."""
@@ -107,14 +107,17 @@ class StyleGAN(Method):
     """Hidden units of the judge's linear layer; its channels are the generator's. Paper: 512."""
     mixing: float = 0.9
     """Share of images with two styles. Paper: 0.9."""
+    noise: float = 0.1
+    """Deviation of the noise that is added to maps; 0 for none. Paper: 1, which makes edges of
+    black and white images ragged: they are dithered before they are learnt."""
     r1_weight: Schedule = constant(0.02)
     """γ, weight of R1. Paper: 10 for images in [-1, 1] of 1,024 pixels a side; with 1 for small
     black and white ones the judge hardly learns."""
     lazy: int = 8
     """In one of how many steps R1 is taken. Paper: 16."""
-    average_images: float = 5_000.0
+    average_images: float = 2_000.0
     """Images after which a weight counts half in the running average that is shown. Paper:
-    10,000."""
+    10,000, of 25 million."""
     truncation: float = 1.0
     """ψ, by which codes are drawn nearer to their mean: 0.7 for fewer, better samples. Training
     and scores do not know of it."""
@@ -148,7 +151,7 @@ class StyleGAN(Method):
                 f"latent_dim must be at most the width of a style, {self.width}, "
                 f"found {self.latent_dim}"
             )
-        self.refuse_negative("truncation")
+        self.refuse_negative("truncation", "noise")
 
     def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
         nets = Networks()
@@ -168,7 +171,6 @@ class StyleGAN(Method):
             nn.LeakyReLU(0.2),
             nn.Linear(HEAD_WIDTH, size),
         )
-        nets.fixed = FixedMaps(nets.synthesis.sizes)
         return nets
 
     @property
@@ -188,7 +190,9 @@ class StyleGAN(Method):
         if step % LOOK_EVERY == 0:
             self.find_directions(nets)
         count = len(batch.images)
-        fakes = self.render(nets, self.mixed_styles(nets, count), nets.synthesis.draw_noise(count))
+        fakes = self.render(
+            nets, self.mixed_styles(nets, count), nets.synthesis.draw_noise(count, self.noise)
+        )
         yield Turn("discriminator", self.judging(nets, batch.images, fakes.detach(), step))
         fooling = fooling_loss(nets.judge(fakes).float())
         yield Turn("generator", Loss(fooling, fooling=fooling))
@@ -225,9 +229,9 @@ class StyleGAN(Method):
         return torch.sigmoid(nets.synthesis(styles, noise).float())
 
     def draw_at(self, nets: Networks, w: Tensor) -> Images:
-        """Return images of one style (image, width) for all layers, with the fixed noise."""
+        """Return images of one style (image, width) for all layers, without noise."""
         styles = w[:, None].expand(-1, len(nets.synthesis.sizes), -1)
-        return self.render(nets, styles, nets.fixed.noise())
+        return self.render(nets, styles, nets.synthesis.no_noise())
 
     def per_layer(self, nets: Networks, styles: Tensor) -> Tensor:
         """Return the style of each layer from that of its block, (image, block, width)."""
@@ -275,7 +279,7 @@ class StyleGAN(Method):
         for begin in range(0, self.head_images, PART):
             count = min(PART, self.head_images - begin)
             styles = self.draw_styles(nets, count * blocks).unflatten(0, (count, blocks))
-            noise = nets.synthesis.draw_noise(count)
+            noise = nets.synthesis.draw_noise(count, self.noise)
             images = self.render(nets, self.per_layer(nets, styles), noise)
             features.append(nets.judge.features(images))
             codes.append(nets.directions.codes(styles))
@@ -286,9 +290,9 @@ class StyleGAN(Method):
         return codes
 
     def decode(self, nets: Networks, codes: Latents) -> Images:
-        """Return images of codes, styles at their mean but along the directions, one noise."""
+        """Return images of codes, without noise, styles at their mean but along the directions."""
         styles = self.per_layer(nets, nets.directions.styles(codes))
-        return self.render(nets, styles, nets.fixed.noise())
+        return self.render(nets, styles, nets.synthesis.no_noise())
 
     def draw_images(self, nets: Networks, codes: Latents) -> Images:
         """Draw what codes leave open: what styles have beside the directions, and the noise."""
@@ -296,7 +300,7 @@ class StyleGAN(Method):
         others = self.draw_styles(nets, count)[:, None].expand(-1, 1 + len(self.blocks), -1)
         beside = others - found.styles(found.codes(others))
         styles = self.per_layer(nets, found.styles(codes) + self.truncation * beside)
-        return self.render(nets, styles, nets.synthesis.draw_noise(count))
+        return self.render(nets, styles, nets.synthesis.draw_noise(count, self.noise))
 
     def swap(self, nets: Networks, content_images: Images, style_images: Images) -> Images:
         """Mix: the coarse styles of one image, from a layer on the fine ones of another."""
@@ -307,7 +311,7 @@ class StyleGAN(Method):
         layers = first.shape[1]
         begin = self.blocks[0] if self.blocks else layers // 2
         styles = torch.cat([first[:, :begin], second[:, begin:]], dim=1)
-        return self.render(nets, styles, nets.fixed.noise())
+        return self.render(nets, styles, nets.synthesis.no_noise())
 
     def code_parts(self, nets: Networks, data: DataSummary) -> tuple[Part, ...]:
         if len(self.blocks) == 1:
@@ -323,7 +327,7 @@ class StyleGAN(Method):
     def diagnose(self, nets: Networks, images: Images) -> dict[str, Scalar]:
         """Return what the judge says of images and fakes, and how well codes are read back."""
         count = len(images)
-        codes = self.sample_prior(nets, count).to(images.device)
+        codes = self.sample_prior(nets, count)
         fakes = self.draw_images(nets, codes)
         # Of a variance of 1, so that the mean over parts of the images is exact.
         error = (self.encode(nets, fakes) - codes).square().mean()

@@ -15,14 +15,19 @@ from rules._training import all_images, squares, train, untrained
 from unweave.batches import Batch
 from unweave.evaluation.style_spaces import Spaces, path_lengths, spaces_of
 from unweave.methods import Turn
-from unweave.methods.style_gan import StyleGAN, answered_directions, regress
+from unweave.methods.style_gan import (
+    StyleGAN,
+    answered_directions,
+    principal_directions,
+    regress,
+)
 from unweave.networks import Networks
 from unweave.runs.run import Run
 
-STEPS = 1000
-BATCH = 32
+STEPS = 600
+BATCH = 16
 COUNT = 500
-PATHS = 500
+PATHS = 300
 RANDOM_DIRECTIONS = 50
 COARSE = 2
 """Layers of the sizes 4 and 8 are coarse, those of 16 and 32 fine."""
@@ -74,7 +79,7 @@ def of_halves(run: Run, spaces: Spaces) -> dict[str, float]:
     own, other = (w[:, None].expand(-1, layers, -1) for w in (first, second))
     with torch.inference_mode():
         before, coarse, fine = (
-            method.render(nets, torch.cat(parts, dim=1), nets.fixed.noise()).numpy()
+            method.render(nets, torch.cat(parts, dim=1), nets.synthesis.no_noise()).numpy()
             for parts in (
                 (own,),
                 (other[:, :COARSE], own[:, COARSE:]),
@@ -87,25 +92,30 @@ def of_halves(run: Run, spaces: Spaces) -> dict[str, float]:
     }
 
 
-def of_direction(run: Run, spaces: Spaces, *, at_random: bool = False) -> float:
-    """Return how much more than random directions the first of SeFa moves some factor.
+def of_directions(run: Run, spaces: Spaces, *, at_random: bool = False) -> dict[str, float]:
+    """Return how much more than random directions the first ones found move some factor.
 
-    All are as long as styles deviate from their mean, over √width: a direction's fair share.
+    For SeFa all are of one length; for GANSpace each is as long as styles deviate along it.
     """
-    w = spaces.codes["w"][:40]
-    length = np.sqrt(spaces.codes["w"].var(0).mean())
+    w, every = spaces.codes["w"][:20], spaces.codes["w"] - spaces.codes["w"].mean(0)
+    draw, overall = spaces.generate["w"], float(np.sqrt((every**2).mean()))
     strangers = np.random.default_rng(0).standard_normal((RANDOM_DIRECTIONS + 1, w.shape[1]))
     strangers /= np.linalg.norm(strangers, axis=1, keepdims=True)
     modulations = run.nets.synthesis.modulations(0, len(run.nets.synthesis.sizes))
-    first = answered_directions(modulations.detach().double())[0].numpy()
-    chosen = strangers[-1] if at_random else first
-    draw = spaces.generate["w"]
-
-    def effect(direction: np.ndarray) -> np.ndarray:
-        return moved(draw(w - length * direction), draw(w + length * direction))
-
-    usual = np.median([effect(direction) for direction in strangers[:-1]], axis=0)
-    return float((effect(chosen) / usual).max())
+    found = {
+        "SeFa": answered_directions(modulations.detach().double())[0].numpy(),
+        "GANSpace": principal_directions(torch.from_numpy(every))[0].numpy(),
+    }
+    lengths = {"SeFa": lambda d: overall, "GANSpace": lambda d: float((every @ d).std())}
+    numbers = {}
+    for kind, length in lengths.items():
+        effects = [
+            moved(draw(w - length(d) * d), draw(w + length(d) * d))
+            for d in (*strangers[:-1], strangers[-1] if at_random else found[kind])
+        ]
+        over = effects[-1] / np.median(effects[:-1], axis=0)
+        numbers[f"{kind}'s first direction over random"] = float(over.max())
+    return numbers
 
 
 def finding(run: Run, *, at_random: bool = False) -> Finding:
@@ -122,7 +132,7 @@ def finding(run: Run, *, at_random: bool = False) -> Finding:
         "spread of x and y over the data's": float(places[:2].min()),
         "path length in w over that in z": lengths["w"].value / lengths["z"].value,
         **of_halves(run, spaces),
-        "SeFa's first direction over random": of_direction(run, spaces, at_random=at_random),
+        **of_directions(run, spaces, at_random=at_random),
         "R² of x and y by codes of images": float(min(read[:2])),
         "R² of side by codes of images": float(read[2]),
         "pixels to the nearest image": float(away.mean()),
@@ -142,7 +152,9 @@ def mixes(run: Run, spaces: Spaces, count: int = 6) -> dict[str, np.ndarray]:
     ]
     with torch.inference_mode():
         heads = method.draw_at(nets, w).numpy()[:, 0]
-        cells = [method.render(nets, line, nets.fixed.noise()).numpy()[:, 0] for line in lines]
+        cells = [
+            method.render(nets, line, nets.synthesis.no_noise()).numpy()[:, 0] for line in lines
+        ]
     top = np.concatenate([np.zeros((1, 32, 32)), heads[count:]])
     body = [np.concatenate([heads[i : i + 1], cells[i]]) for i in range(count)]
     return {"images": np.stack([top, *body])}
@@ -176,11 +188,11 @@ def checks(own: Columns, others: object) -> Checks:
         ),
         "paths in w shorter than in z": bool(own["path length in w over that in z"].max() < 1),
         "coarse styles move the place twice as far": bool((coarse >= 2 * fine).all()),
-        "SeFa's direction moves a factor twice as far": bool(
-            own["SeFa's first direction over random"].min() >= 2
+        "GANSpace's direction moves a factor twice as far": bool(
+            own["GANSpace's first direction over random"].min() >= 2
         ),
-        "codes of images say x and y, R² > 0.8": bool(
-            own["R² of x and y by codes of images"].min() > 0.8
+        "codes of images say x and y, R² > 0.75": bool(
+            own["R² of x and y by codes of images"].min() > 0.75
         ),
     }
 
@@ -189,9 +201,10 @@ RULE = Rule(
     covers=("style_gan",),
     claim="toy_xys, each seed: 80 % of samples are one region, their places spread at least half "
     "as far as the data's; paths in w are shorter than in z; other coarse styles (sizes 4 and 8) "
-    "move the place at least twice as far as other fine ones (16 and 32); SeFa's first direction "
-    "moves x, y or side at least twice as far as the median of 50 random ones of its length; a "
-    "forest reads x and y off the codes of real images with R² > 0.8",
+    "move the place at least twice as far as other fine ones (16 and 32); the first principal "
+    "direction of styles moves x, y or side at least twice as far as the median of 50 random ones, "
+    "each by the deviation of styles along it; a forest reads x and y off the codes of real images "
+    "with R² > 0.75",
     method=arm(METHOD),
     saboteurs={
         "judge never learns": arm(Unjudged()),
