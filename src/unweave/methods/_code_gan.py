@@ -8,8 +8,9 @@ R1 is of L. Mescheder et al., ICML 2018, arXiv:1801.04406.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import torch
 from torch import Tensor, nn
@@ -31,6 +32,7 @@ from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Images, Latents, Scalar
 
 VARIANCE_OF_UNIFORM = 1 / 3
+NO_SPEED: Mapping[str, float] = MappingProxyType({})
 
 
 class FixedNoise(nn.Module):
@@ -68,8 +70,8 @@ class CodeGAN(Method):
     activation_first: bool = False
     """Whether the generator normalises after its activations, not before. InfoGAN-CR: yes."""
     average_images: float = 0.0
-    """Images until a weight counts half in the running average of the generator, which is what
-    is shown; 0 for no average."""
+    """Images until a weight counts half in the running averages of the networks, which are what
+    makes and reads images after training; 0 for no averages."""
     optimizer: Optimizer = Adam(1e-3, betas=(0.5, 0.999))
     """How the generator is updated. Paper: Adam, 1e-3, first beta 0.5."""
     discriminator_width: int = 128
@@ -125,16 +127,19 @@ class CodeGAN(Method):
 
     @property
     def players(self) -> dict[str, Player]:
-        judges = ("trunk", "judge", "code_head")
         return {
-            "discriminator": Player(judges, self.discriminator_optimizer),
-            "generator": Player(("generator",), self.optimizer, average=self.averages),
+            "discriminator": self.player(
+                ("trunk", "judge", "code_head"), self.discriminator_optimizer
+            ),
+            "generator": self.player(("generator",), self.optimizer),
         }
 
-    @property
-    def averages(self) -> dict[str, float]:
-        """Return which networks have a running average, and how long it reaches back."""
-        return {"generator": self.average_images} if self.average_images else {}
+    def player(
+        self, owned: tuple[str, ...], optimizer: Optimizer, speed: Mapping[str, float] = NO_SPEED
+    ) -> Player:
+        """Return a player whose networks are shown by their running averages, if there are any."""
+        average = dict.fromkeys(owned, self.average_images) if self.average_images else {}
+        return Player(owned, optimizer, speed, average)
 
     def turns(self, nets: Networks, batch: Batch, step: int) -> Iterator[Move]:
         noise, codes = self.drawn(nets, batch)

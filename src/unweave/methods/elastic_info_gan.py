@@ -112,8 +112,8 @@ class ElasticInfoGAN(CodeGAN):
         owned = ("generator", "code_head", "class_prior")
         faster = {"class_prior": self.prior_rate / self.optimizer.learning_rate}
         return {
-            "discriminator": Player(("trunk", "judge"), self.discriminator_optimizer),
-            "generator": Player(owned, self.optimizer, speed=faster, average=self.averages),
+            "discriminator": self.player(("trunk", "judge"), self.discriminator_optimizer),
+            "generator": self.player(owned, self.optimizer, faster),
         }
 
     def turns(self, nets: Networks, batch: AugmentedBatch, step: int) -> Iterator[Move]:
