@@ -109,10 +109,12 @@ def speed(steps: int, rounds: int) -> dict[str, Any]:
     ours, plain = (sorted(each)[rounds // 2] for each in zip(*pairs, strict=True))
     ratios = sorted(slow / quick for quick, slow in pairs)
     return {
-        "our step, ms": round(1e3 * ours, 1),
-        "plain step, ms": round(1e3 * plain, 1),
-        "plain over ours": round(ratios[rounds // 2], 2),
-        "least and largest": [round(ratios[0], 2), round(ratios[-1], 2)],
+        "ours_ms": round(1e3 * ours, 1),
+        "plain_ms": round(1e3 * plain, 1),
+        "ratio": round(ratios[rounds // 2], 2),
+        "least": round(ratios[0], 2),
+        "largest": round(ratios[-1], 2),
+        "rounds": rounds,
     }
 
 

@@ -9,6 +9,7 @@ from unweave.batches import Batch
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods.info_gan import InfoGAN
+from unweave.networks.conv_any import ConvAny
 from unweave.networks.mlp64 import MLP64
 
 METHOD = InfoGAN(latent_dim=2, categories=(3, 4), noise_dim=5, discriminator_width=8)
@@ -223,3 +224,31 @@ def test_settings_out_of_range_are_refused():
         InfoGAN(generator_updates=0)
     with pytest.raises(ConfigError, match="input_noise must be 0 or more"):
         InfoGAN(input_noise=-1)
+
+
+def test_a_judge_that_sees_the_spread_tells_a_batch_of_one_image_from_one_of_many():
+    method = changed(sees_spread=True)
+    nets = networks(method)
+    with torch.no_grad():
+        nets.judge.weight.zero_()
+        nets.judge.bias.zero_()
+        nets.judge.weight[0, -1] = 1
+    features = torch.randn(500, 8, generator=torch.Generator().manual_seed(0))
+    torch.testing.assert_close(
+        method.verdict(nets, features), torch.ones(500, 1), atol=0.05, rtol=0
+    )
+    alike = features[:1].expand(500, -1).clone().requires_grad_()
+    judged = method.verdict(nets, alike)
+    assert judged.abs().max() < 1e-3
+    judged.sum().backward()
+    assert torch.isfinite(alike.grad).all()
+
+
+@pytest.mark.parametrize("network", [MLP64(hidden=16), ConvAny(channels=(4, 4), hidden=8)])
+def test_the_generator_begins_as_bright_as_the_data(network, toy):
+    method = changed(activation_first=True)
+    torch.manual_seed(0)
+    nets = method.networks(network, toy.summary)
+    method.fit(nets, toy, 0)
+    made = method.draw_images(nets, method.sample_prior(nets, 200))
+    assert made.mean().item() == pytest.approx(toy.images(range(len(toy))).mean(), rel=0.3)

@@ -4,6 +4,7 @@ The trunk sees images with noise on every pixel where `input_noise` says so: C. 
 al., ICLR 2017, arXiv:1610.04490. A generator can write its code into shades that nobody sees,
 where its head finds it; then the head reads nothing in real images. Noise drowns such writing,
 and the shades by which a judge tells drawn images, of black and white only, from generated ones.
+That a judge sees the spread of a batch is of T. Karras et al., ICLR 2018, arXiv:1710.10196.
 R1 is of L. Mescheder et al., ICML 2018, arXiv:1801.04406.
 """
 
@@ -12,13 +13,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, one_hot
 
 from unweave import catalog
 from unweave.batches import Batch
-from unweave.data import DataSummary
+from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError
 from unweave.methods._code import Part
 from unweave.methods._generators import activation_first
@@ -32,6 +34,9 @@ from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Images, Latents, Scalar
 
 VARIANCE_OF_UNIFORM = 1 / 3
+CONVOLUTIONS = nn.Conv2d | nn.ConvTranspose2d
+TINY = 1e-8  # below which features count as not varying, where a root has no slope
+SEEN = 1000  # images whose brightness a generator begins with
 NO_SPEED: Mapping[str, float] = MappingProxyType({})
 
 
@@ -67,6 +72,9 @@ class CodeGAN(Method):
     """Weight of R1, half the squared slope of the judge at real images; 0 for none."""
     normalized_heads: bool = False
     """Whether judge and code head are spectrally normalised like the trunk. InfoGAN-CR: yes."""
+    sees_spread: bool = False
+    """Whether the judge sees how much the features of a batch vary, so that images that are all
+    alike give a generator away."""
     activation_first: bool = False
     """Whether the generator normalises after its activations, not before. InfoGAN-CR: yes."""
     average_images: float = 0.0
@@ -115,7 +123,7 @@ class CodeGAN(Method):
             spectrally_normalized(architecture.encoder(data.image_shape, width)),
             nn.LeakyReLU(LEAK, inplace=True),
         )
-        nets.judge = nn.Linear(width, 1)
+        nets.judge = nn.Linear(width + self.sees_spread, 1)
         nets.code_head = nn.Sequential(
             nn.Linear(width, width), nn.LeakyReLU(LEAK, inplace=True), nn.Linear(width, self.size)
         )
@@ -124,6 +132,20 @@ class CodeGAN(Method):
             nets.code_head = spectrally_normalized(nets.code_head)
         nets.fixed = FixedNoise(self.noise_dim)
         return nets
+
+    def fit(self, nets: Networks, data: FactorImages, seed: int) -> None:
+        """Let the generator begin with images as bright as the data's.
+
+        From grey ones a judge of images on a black ground wins at once, and the generator
+        spends its first steps in the dark.
+        """
+        rows = np.random.default_rng((seed, 0xB1A5)).permutation(len(data))[:SEEN]
+        bright = torch.from_numpy(data.images(np.sort(rows)).mean((0, 2, 3))).clamp(0.01, 0.99)
+        last = [m for m in nets.generator.modules() if isinstance(m, nn.Linear | CONVOLUTIONS)][-1]
+        if last.bias is not None and len(last.bias) % len(bright) == 0:
+            with torch.no_grad():
+                each = len(last.bias) // len(bright)  # a linear layer has a bias for every pixel
+                last.bias.copy_(bright.logit().repeat_interleave(each))
 
     @property
     def players(self) -> dict[str, Player]:
@@ -173,7 +195,7 @@ class CodeGAN(Method):
         if penalized:
             images = images.detach().requires_grad_()
         features = nets.trunk(self.blurred(torch.cat([images, fakes])))
-        real, fake = nets.judge(features).float().chunk(2)
+        real, fake = (self.verdict(nets, half) for half in features.chunk(2))
         judging = discriminator_loss(real, fake)
         loss = Loss(judging, judging=judging, real_logit=real.mean(), fake_logit=fake.mean())
         if penalized:
@@ -185,7 +207,7 @@ class CodeGAN(Method):
     def fooling(self, nets: Networks, fakes: Images, codes: Latents, step: int) -> Loss:
         """Return what the generator lowers."""
         features = nets.trunk(self.blurred(fakes))
-        fooling = fooling_loss(nets.judge(features).float())
+        fooling = fooling_loss(self.verdict(nets, features))
         information = self.information(nets, nets.code_head(features), codes)
         categorical, continuous = information
         return Loss(
@@ -194,6 +216,14 @@ class CodeGAN(Method):
             categorical_information=categorical,
             continuous_information=continuous,
         )
+
+    def verdict(self, nets: Networks, features: Tensor) -> Tensor:
+        """Return how real the judge takes a batch to be, as logits."""
+        if self.sees_spread:
+            spread = (features.var(0, unbiased=False) + TINY).sqrt().mean()
+            features = torch.cat([features, spread.expand(len(features), 1)], dim=1)
+        logits: Tensor = nets.judge(features)
+        return logits.float()
 
     def blurred(self, images: Images) -> Images:
         """Return images with the noise that the discriminator sees in training."""
@@ -280,11 +310,11 @@ class CodeGAN(Method):
         figures = {f"code_{i}_accuracy": value for i, value in enumerate(right)}
         # Of the variance of the prior, so that the mean over parts of the images is exact.
         error = (means - values).square().mean() / VARIANCE_OF_UNIFORM
-        judged = nets.judge(nets.trunk(torch.cat([images, fakes]))).float()
+        real, fake = (self.verdict(nets, nets.trunk(each)) for each in (images, fakes))
         return figures | {
             "continuous_r2": 1 - error,
-            "real_logit": judged[:count].mean(),
-            "fake_logit": judged[count:].mean(),
+            "real_logit": real.mean(),
+            "fake_logit": fake.mean(),
         }
 
 
