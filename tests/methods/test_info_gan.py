@@ -161,7 +161,7 @@ def test_r1_is_half_the_squared_slope_of_the_judge_at_real_images():
     method = changed(gradient_penalty=3.0, discriminator_width=16)
     nets = networks(method)
     nets.trunk = torch.nn.Flatten()  # then the judge's slope is its weights
-    loss, features = method.judged(nets, BATCH.images, 1 - BATCH.images)
+    loss, features = method.judged(nets, BATCH.images, 1 - BATCH.images, 0)
     squared = nets.judge.weight.square().sum()
     torch.testing.assert_close(loss.terms["squared_slope"], squared)
     torch.testing.assert_close(loss.total, loss.terms["judging"] + 1.5 * squared)

@@ -87,7 +87,7 @@ class CodeGAN(Method):
     discriminator_optimizer: Optimizer = Adam(2e-4, betas=(0.5, 0.999))
     """How trunk, judge and code head are updated. Paper: Adam, 2e-4, first beta 0.5."""
 
-    input_noise: float = 0.0
+    input_noise: Schedule = constant(0.0)
     """Deviation of noise on every pixel that the discriminator sees in training; 0 for none."""
 
     main_knob = "information_weight"
@@ -102,9 +102,7 @@ class CodeGAN(Method):
             raise ConfigError(
                 f"generator_updates must be 1 or more, found {self.generator_updates}"
             )
-        self.refuse_negative(
-            "continuous_weight", "gradient_penalty", "average_images", "input_noise"
-        )
+        self.refuse_negative("continuous_weight", "gradient_penalty", "average_images")
 
     @property
     def size(self) -> int:
@@ -185,16 +183,18 @@ class CodeGAN(Method):
         self, nets: Networks, images: Images, fakes: Images, codes: Latents, step: int
     ) -> Loss:
         """Return what trunk, judge and code head lower."""
-        loss, features = self.judged(nets, images, fakes)
+        loss, features = self.judged(nets, images, fakes, step)
         information = self.information(nets, nets.code_head(features), codes)
         return loss.plus(-self.information_weight.at(step) * self.weighed(information))
 
-    def judged(self, nets: Networks, images: Images, fakes: Images) -> tuple[Loss, Tensor]:
+    def judged(
+        self, nets: Networks, images: Images, fakes: Images, step: int
+    ) -> tuple[Loss, Tensor]:
         """Return the loss of the judge, and what the trunk sees in generated images."""
         penalized = self.gradient_penalty > 0
         if penalized:
             images = images.detach().requires_grad_()
-        features = nets.trunk(self.blurred(torch.cat([images, fakes])))
+        features = nets.trunk(self.blurred(torch.cat([images, fakes]), step))
         real, fake = (self.verdict(nets, half) for half in features.chunk(2))
         judging = discriminator_loss(real, fake)
         loss = Loss(judging, judging=judging, real_logit=real.mean(), fake_logit=fake.mean())
@@ -206,7 +206,7 @@ class CodeGAN(Method):
 
     def fooling(self, nets: Networks, fakes: Images, codes: Latents, step: int) -> Loss:
         """Return what the generator lowers."""
-        features = nets.trunk(self.blurred(fakes))
+        features = nets.trunk(self.blurred(fakes, step))
         fooling = fooling_loss(self.verdict(nets, features))
         information = self.information(nets, nets.code_head(features), codes)
         categorical, continuous = information
@@ -225,11 +225,10 @@ class CodeGAN(Method):
         logits: Tensor = nets.judge(features)
         return logits.float()
 
-    def blurred(self, images: Images) -> Images:
+    def blurred(self, images: Images, step: int) -> Images:
         """Return images with the noise that the discriminator sees in training."""
-        if not self.input_noise:
-            return images
-        return images + self.input_noise * torch.randn_like(images)
+        deviation = self.input_noise.at(step)
+        return images + deviation * torch.randn_like(images) if deviation else images
 
     def weighed(self, information: Tensor) -> Scalar:
         """Return the information of both kinds of codes, continuous ones by their weight."""

@@ -130,7 +130,7 @@ class ElasticInfoGAN(CodeGAN):
         self, nets: Networks, images: Images, fakes: Images, codes: Latents, step: int
     ) -> Loss:
         """Return what trunk and judge lower, which reading codes is no part of."""
-        return self.judged(nets, images, fakes)[0]
+        return self.judged(nets, images, fakes, step)[0]
 
     def drawn(self, nets: Networks, batch: Batch) -> tuple[Tensor, Latents]:
         """Draw noise and codes, the first category a little soft."""
