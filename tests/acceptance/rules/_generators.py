@@ -11,12 +11,13 @@ import torch
 from unweave.data import FactorImages, load_data
 from unweave.evaluation.generated import Reader, agreement, how_real, modes_covered
 from unweave.methods.info_gan import InfoGAN
-from unweave.networks.mlp64 import MLP64
+from unweave.networks.patches_any import PatchesAny
 from unweave.runs.run import Run
 from unweave.settings.optimizers import Adam
+from unweave.settings.schedules import Schedule
 
-NETWORK = MLP64(hidden=128, decoder_activation="relu")
-STEPS, BATCH = 2000, 32
+NETWORK = PatchesAny(block=1, channels=16, hidden=128)
+STEPS, BATCH = 2500, 32
 SAMPLES = 2000
 
 
@@ -64,12 +65,11 @@ def settled(world: str, **changes: Any) -> InfoGAN:
     """Return InfoGAN as it was found to train, with some settings changed."""
     values: dict[str, Any] = {
         "categories": (WORLDS[world].classes,),
-        "noise_dim": 5,
-        "continuous_weight": 0.1,
-        "normalized_heads": True,
-        "activation_first": True,
+        "noise_dim": 32,
+        "continuous_weight": 0.3,
+        "sees_spread": True,
         "average_images": 6400,
-        "input_noise": 0.3,
+        "input_noise": Schedule(0.3, 0.1, STEPS - 1000, wait=500),
         "discriminator_width": 64,
         "discriminator_optimizer": Adam(2e-3, betas=(0.5, 0.999)),
     }
@@ -94,6 +94,7 @@ def figures(run: Run, world: str) -> dict[str, Any]:
     codes, made = drawn(run)
     shown = reader.read(made)
     found: dict[str, Any] = {
+        "classes covered": modes_covered(shown, known.factors(), (0,)),
         "modes covered": modes_covered(shown, known.factors(), place.modes),
         "distance from real": how_real(made, strange, reader),
         "reader right": float((reader.read(strange)[:, 0] == unknown.factors()[:, 0]).mean()),
