@@ -2,6 +2,7 @@
 
     python benchmarks/generators.py tries --seeds 0          # one setting changed at a time
     python benchmarks/generators.py rows --seeds 11 12 13    # generators and VAEs, same data
+    python benchmarks/generators.py speed                    # against a plain loop
     python benchmarks/generators.py --report                 # writes docs/results/generators.md
 
 Trains on two small sets in which the class is what images differ by most, one thread, and
@@ -12,11 +13,10 @@ nearest real image (`unweave.evaluation.generated`), not by a network of the gen
 
 import argparse
 import json
+import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -24,103 +24,45 @@ import numpy as np
 import torch
 from PIL import Image
 
-from unweave.data import FactorImages, load_data
-from unweave.evaluation.generated import Reader, agreement, how_real, modes_covered
+import generator_speed
 from unweave.methods import Method
 from unweave.methods.aae_clustering import AAEClustering
 from unweave.methods.beta_vae import BetaVAE
 from unweave.methods.elastic_info_gan import ElasticInfoGAN
-from unweave.methods.info_gan import InfoGAN
 from unweave.methods.vae import VAE
-from unweave.networks.conv_any import ConvAny
 from unweave.runs.config import Machine, Train
 from unweave.runs.run import Run
 from unweave.settings.optimizers import Adam
 from unweave.training import loop
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "acceptance"))
+
+from rules._generators import BATCH, NETWORK, STEPS, WORLDS, drawn, figures, parts, settled
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 KEPT, PAGE, PICTURES = (
     RESULTS / name for name in ("generators.jsonl", "generators.md", "generators")
 )
 QUIET = Machine(evaluations=0, threads=1, checkpoint_seconds=1e9)
-NETWORK = ConvAny(channels=(8, 16, 32), hidden=128)
-STEPS, BATCH = 1000, 32
-SAMPLES = 2000
-
-
-@dataclass(frozen=True)
-class World:
-    """Part of a set in which the class is what images differ by most."""
-
-    title: str
-    data: str
-    holds: Callable[[np.ndarray], np.ndarray]
-    """From factors (row, factor) to which rows belong to it; the first factor is the class."""
-    classes: int
-    modes: tuple[int, ...]
-    """Factors whose combinations are the modes that samples should cover."""
-
-
-WORLDS = {
-    "shapes": World(
-        "toy_shapes, centres within ±1 pixel",
-        "toy_shapes",
-        lambda f: (abs(f[:, 2:] - 6) <= 1).all(1),
-        classes=3,
-        modes=(0, 1),
-    ),
-    "digits": World(
-        "glyphs, upright in the middle, sizes 15 and 17",
-        "glyphs",
-        lambda f: (f[:, 3] >= 2) & (f[:, 4:] == 2).all(1),
-        classes=10,
-        modes=(0, 2),
-    ),
-}
-"""Modes are shape × side, and digit × thickness of the pen."""
-
-
-@cache
-def parts(world: str) -> tuple[FactorImages, FactorImages]:
-    """Return the images to train on, and those that nobody learns from."""
-    data = load_data(WORLDS[world].data)
-    whole = data.subset(np.flatnonzero(WORLDS[world].holds(data.factors())))
-    return whole.split(0.1, seed=0)
-
-
-def settled(world: str, **changes: Any) -> InfoGAN:
-    """Return InfoGAN as it was found to train, with some settings changed."""
-    values: dict[str, Any] = {
-        "categories": (WORLDS[world].classes,),
-        "noise_dim": 5,
-        "continuous_weight": 0.1,
-        "normalized_heads": True,
-        "activation_first": True,
-        "average_images": 6400,
-        "input_noise": 0.3,
-        "discriminator_width": 64,
-        "discriminator_optimizer": Adam(2e-3, betas=(0.5, 0.999)),
-    }
-    return InfoGAN(**values | changes)
 
 
 SLOW = Adam(2e-4, betas=(0.5, 0.999))
 TRIES: dict[str, dict[str, Any]] = {
     "as found": {},
     "no noise on what the discriminator sees": {"input_noise": 0.0},
-    "discriminator at a tenth of the rate (the paper's balance)": {"discriminator_optimizer": SLOW},
+    "judge does not see the spread": {"sees_spread": False},
+    "5 noise inputs": {"noise_dim": 5},
+    "discriminator at a tenth of the rate": {"discriminator_optimizer": SLOW},
     "two updates of the generator": {"generator_updates": 2},
-    "normalisation before the activation": {"activation_first": False},
-    "heads not normalised": {"normalized_heads": False},
-    "no running average": {"average_images": 0.0},
+    "normalisation after the activation": {"activation_first": True},
+    "heads normalised": {"normalized_heads": True},
+    "no running averages": {"average_images": 0.0},
     "R1 of weight 1 besides": {"gradient_penalty": 1.0},
     "continuous codes count as much": {"continuous_weight": 1.0},
-    "λ = 0.3": {"information_weight": 0.3},
-    "as it was: the paper's rates, 62 noise inputs, none of these": {
+    "none of these: as it was": {
         "input_noise": 0.0,
+        "sees_spread": False,
         "discriminator_optimizer": SLOW,
-        "activation_first": False,
-        "normalized_heads": False,
         "average_images": 0.0,
         "continuous_weight": 1.0,
         "noise_dim": 62,
@@ -140,41 +82,6 @@ ROWS: dict[str, Callable[[str], Method]] = {
         latent_dim=4, clusters=WORLDS[world].classes, optimizer=OFTEN
     ),
 }
-
-
-def drawn(run: Run, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Return codes from the prior, and images drawn of them."""
-    codes = run.prior_codes(SAMPLES, seed)
-    with torch.random.fork_rng(), torch.inference_mode():
-        torch.manual_seed(seed)
-        run.nets.eval()
-        images = run.config.method.draw_images(run.nets, torch.from_numpy(codes)).numpy()
-    return codes, images
-
-
-def figures(run: Run, world: str) -> dict[str, Any]:
-    """Return what a run learnt, by a reader that knows real images only."""
-    place, (known, unknown) = WORLDS[world], parts(world)
-    reader = Reader(known.images(np.arange(len(known))), known.factors())
-    strange = unknown.images(np.arange(len(unknown)))
-    codes, made = drawn(run)
-    shown = reader.read(made)
-    found: dict[str, Any] = {
-        "modes covered": modes_covered(shown, known.factors(), place.modes),
-        "distance from real": how_real(made, strange, reader),
-        "reader right": float((reader.read(strange)[:, 0] == unknown.factors()[:, 0]).mean()),
-    }
-    category = next((unit for unit in run.code.units if unit.kind == "category"), None)
-    if category is not None:
-        chosen = list(category.dimensions)
-        named = run.encode(reader.known)[:, chosen].argmax(1)
-        found |= {
-            f"NMI with {name}": agreement(named, values)
-            for name, values in zip(known.factor_names, known.factors().T, strict=True)
-            if len(np.unique(values)) > 1
-        }
-        found["NMI of samples"] = agreement(codes[:, chosen].argmax(1), shown[:, 0])
-    return found
 
 
 def sheet(run: Run, path: Path, columns: int = 16) -> None:
@@ -208,8 +115,7 @@ def measure(part: str, name: str, world: str, seed: int) -> dict[str, Any]:
         run = loop.start(config, parts(world)[0], Path(folder) / "run", QUIET)
         seconds = time.process_time() - began
     if part == "rows":
-        plain = "".join(c if c.isalnum() else "_" for c in name)
-        sheet(run, PICTURES / f"{plain}-{world}.png")
+        sheet(run, PICTURES / f"{plain_name(name)}-{world}.png")
     key = {"part": part, "name": name, "world": world, "seed": seed}
     return key | {"cpu_seconds": round(seconds, 1)} | figures(run, world)
 
@@ -219,25 +125,153 @@ def kept() -> list[dict[str, Any]]:
     return [json.loads(line) for line in lines]
 
 
+def cell(entries: list[dict[str, Any]], name: str) -> str:
+    """Return the numbers of all seeds, or a dash."""
+    found = [entry[name] for entry in entries if name in entry]
+    return ", ".join(f"{value:.2f}" for value in found) or "–"
+
+
+def other_factor(entry: dict[str, Any]) -> str:
+    """Return the factor beside the class that the category says most of."""
+    others = {
+        name.removeprefix("NMI with "): value
+        for name, value in entry.items()
+        if name.startswith("NMI with ") and name != "NMI with class"
+    }
+    if not others:
+        return "–"
+    best = max(others, key=others.__getitem__)
+    return f"{best} {others[best]:.2f}"
+
+
+def table(part: str, names: list[str]) -> str:
+    """Return what is kept of a part as Markdown, a line for each name and world."""
+    lines = [
+        "| | data | seeds | NMI of real images with class | most of the other factors | "
+        "NMI of samples | classes covered | modes covered | distance from real | core seconds |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name in names:
+        for world in WORLDS:
+            found = [
+                e
+                for e in kept()
+                if (e["part"], e.get("name"), e.get("world")) == (part, name, world)
+            ]
+            if not found:
+                continue
+            cells = [
+                ", ".join(str(e["seed"]) for e in found),
+                cell(found, "NMI with class"),
+                "; ".join(other_factor(e) for e in found),
+                cell(found, "NMI of samples"),
+                cell(found, "classes covered"),
+                cell(found, "modes covered"),
+                cell(found, "distance from real"),
+                f"{np.median([e['cpu_seconds'] for e in found]):.0f}",
+            ]
+            lines.append(f"| {name} | {world} | {' | '.join(cells)} |")
+    return "\n".join(lines) if len(lines) > 2 else "Nothing is kept yet."
+
+
+def plain_name(name: str) -> str:
+    return "".join(c if c.isalnum() else "_" for c in name)
+
+
+def report() -> str:
+    """Return the page, of what is kept."""
+    pictures = [
+        f"![Images of {name}, {world}](generators/{plain_name(name)}-{world}.png)\n\n"
+        f"*{name} on {WORLDS[world].title}, "
+        + ("a line for each category.*" if "gan" in name or "clustering" in name else "samples.*")
+        for name in ROWS
+        for world in WORLDS
+        if (PICTURES / f"{plain_name(name)}-{world}.png").is_file()
+    ]
+    speeds = [entry for entry in kept() if entry["part"] == "speed"]
+    speed = "Not measured." if not speeds else SPEED.format(**speeds[-1])
+    return TEXT.format(
+        worlds="\n".join(f"- `{name}`: {world.title}" for name, world in WORLDS.items()),
+        steps=STEPS,
+        batch=BATCH,
+        tries=table("tries", list(TRIES)),
+        rows=table("rows", list(ROWS)),
+        pictures="\n\n".join(pictures) or "None yet.",
+        speed=speed,
+    )
+
+
+SPEED = """A step of `info_gan` on toy_shapes (conv_any, 64 images, one thread) took {ours_ms} ms of
+the processor in our loop and {plain_ms} ms in a plain PyTorch loop of the same networks: {ratio} ×
+as long (median of {rounds} rounds in turn; {least} to {largest})."""
+
+TEXT = """# Generators
+
+What InfoGAN needs to train on a CPU within a minute, and what generators learn beside VAEs of the
+same data. `benchmarks/generators.py` wrote this page from `generators.jsonl`.
+
+{worlds}
+
+Runs have {steps:,} steps of {batch} images on one thread; a tenth of the images is held out.
+What an image shows is read by the nearest real image that was trained on, not by a network of the
+generator's. *Modes* are shape × side and digit × thickness of the pen; one is covered if it has a
+quarter of its share of 2,000 samples. *Distance from real* is that to the nearest real image, in
+units of that of the held-out real images: 1 is as good as real. *NMI of samples* is between the
+category an image was made with and the class it shows, *NMI of real images* between the category
+that the code head reads in a real image and its class. Numbers are in the order of the seeds.
+
+## Tries
+
+One setting changed at a time, from the settings of `tests/acceptance/rules/_generators.py`.
+
+{tries}
+
+## Generators and VAEs of the same data
+
+{rows}
+
+{pictures}
+
+## Speed
+
+{speed}
+"""
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("part", nargs="?", choices=("tries", "rows"))
+    parser.add_argument("part", nargs="?", choices=("tries", "rows", "speed"))
     parser.add_argument("--only", nargs="+", help="names of tries or rows; by default all")
     parser.add_argument("--worlds", nargs="+", choices=list(WORLDS), default=list(WORLDS))
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
+    parser.add_argument("--report", action="store_true", help="write the page")
     wanted = parser.parse_args()
     torch.set_num_threads(1)
-    done = {(e["part"], e["name"], e["world"], e["seed"]) for e in kept()}
-    names = wanted.only or list(TRIES if wanted.part == "tries" else ROWS)
-    for name in names if wanted.part else []:
-        for world in wanted.worlds:
-            for seed in wanted.seeds:
-                if (wanted.part, name, world, seed) in done:
-                    continue
-                line = json.dumps(measure(wanted.part, name, world, seed), ensure_ascii=False)
-                with KEPT.open("a", encoding="utf-8") as file:
-                    file.write(line + "\n")
-                print(line, flush=True)
+    if wanted.part == "speed":
+        keep({"part": "speed"} | generator_speed.speed(steps=40, rounds=5))
+    elif wanted.part:
+        train(wanted.part, wanted.only, wanted.worlds, wanted.seeds)
+    if wanted.report:
+        PAGE.write_text(report(), encoding="utf-8")
+        print(PAGE)
+
+
+def train(part: str, only: list[str] | None, worlds: list[str], seeds: list[int]) -> None:
+    """Train what is not kept yet."""
+    done = {(e["part"], e.get("name"), e.get("world"), e.get("seed")) for e in kept()}
+    for name in only or list(TRIES if part == "tries" else ROWS):
+        for world in worlds:
+            for seed in seeds:
+                if (part, name, world, seed) not in done:
+                    keep(measure(part, name, world, seed))
+
+
+def keep(entry: dict[str, Any]) -> None:
+    """Append a line, and print it."""
+    line = json.dumps(entry, ensure_ascii=False)
+    with KEPT.open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+    print(line, flush=True)
 
 
 if __name__ == "__main__":

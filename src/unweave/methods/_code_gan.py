@@ -4,20 +4,23 @@ The trunk sees images with noise on every pixel where `input_noise` says so: C. 
 al., ICLR 2017, arXiv:1610.04490. A generator can write its code into shades that nobody sees,
 where its head finds it; then the head reads nothing in real images. Noise drowns such writing,
 and the shades by which a judge tells drawn images, of black and white only, from generated ones.
+That a judge sees the spread of a batch is of T. Karras et al., ICLR 2018, arXiv:1710.10196.
 R1 is of L. Mescheder et al., ICML 2018, arXiv:1801.04406.
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, one_hot
 
 from unweave import catalog
 from unweave.batches import Batch
-from unweave.data import DataSummary
+from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError
 from unweave.methods._code import Part
 from unweave.methods._generators import activation_first
@@ -31,6 +34,10 @@ from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Images, Latents, Scalar
 
 VARIANCE_OF_UNIFORM = 1 / 3
+CONVOLUTIONS = nn.Conv2d | nn.ConvTranspose2d
+TINY = 1e-8  # below which features count as not varying, where a root has no slope
+SEEN = 1000  # images whose brightness a generator begins with
+NO_SPEED: Mapping[str, float] = MappingProxyType({})
 
 
 class FixedNoise(nn.Module):
@@ -65,11 +72,14 @@ class CodeGAN(Method):
     """Weight of R1, half the squared slope of the judge at real images; 0 for none."""
     normalized_heads: bool = False
     """Whether judge and code head are spectrally normalised like the trunk. InfoGAN-CR: yes."""
+    sees_spread: bool = False
+    """Whether the judge sees how much the features of a batch vary, so that images that are all
+    alike give a generator away."""
     activation_first: bool = False
     """Whether the generator normalises after its activations, not before. InfoGAN-CR: yes."""
     average_images: float = 0.0
-    """Images until a weight counts half in the running average of the generator, which is what
-    is shown; 0 for no average."""
+    """Images until a weight counts half in the running averages of the networks, which are what
+    makes and reads images after training; 0 for no averages."""
     optimizer: Optimizer = Adam(1e-3, betas=(0.5, 0.999))
     """How the generator is updated. Paper: Adam, 1e-3, first beta 0.5."""
     discriminator_width: int = 128
@@ -77,7 +87,7 @@ class CodeGAN(Method):
     discriminator_optimizer: Optimizer = Adam(2e-4, betas=(0.5, 0.999))
     """How trunk, judge and code head are updated. Paper: Adam, 2e-4, first beta 0.5."""
 
-    input_noise: float = 0.0
+    input_noise: Schedule = constant(0.0)
     """Deviation of noise on every pixel that the discriminator sees in training; 0 for none."""
 
     main_knob = "information_weight"
@@ -92,9 +102,7 @@ class CodeGAN(Method):
             raise ConfigError(
                 f"generator_updates must be 1 or more, found {self.generator_updates}"
             )
-        self.refuse_negative(
-            "continuous_weight", "gradient_penalty", "average_images", "input_noise"
-        )
+        self.refuse_negative("continuous_weight", "gradient_penalty", "average_images")
 
     @property
     def size(self) -> int:
@@ -113,7 +121,7 @@ class CodeGAN(Method):
             spectrally_normalized(architecture.encoder(data.image_shape, width)),
             nn.LeakyReLU(LEAK, inplace=True),
         )
-        nets.judge = nn.Linear(width, 1)
+        nets.judge = nn.Linear(width + self.sees_spread, 1)
         nets.code_head = nn.Sequential(
             nn.Linear(width, width), nn.LeakyReLU(LEAK, inplace=True), nn.Linear(width, self.size)
         )
@@ -123,18 +131,35 @@ class CodeGAN(Method):
         nets.fixed = FixedNoise(self.noise_dim)
         return nets
 
-    @property
-    def players(self) -> dict[str, Player]:
-        judges = ("trunk", "judge", "code_head")
-        return {
-            "discriminator": Player(judges, self.discriminator_optimizer),
-            "generator": Player(("generator",), self.optimizer, average=self.averages),
-        }
+    def fit(self, nets: Networks, data: FactorImages, seed: int) -> None:
+        """Let the generator begin with images as bright as the data's.
+
+        From grey ones a judge of images on a black ground wins at once, and the generator
+        spends its first steps in the dark.
+        """
+        rows = np.random.default_rng((seed, 0xB1A5)).permutation(len(data))[:SEEN]
+        bright = torch.from_numpy(data.images(np.sort(rows)).mean((0, 2, 3))).clamp(0.01, 0.99)
+        last = [m for m in nets.generator.modules() if isinstance(m, nn.Linear | CONVOLUTIONS)][-1]
+        if last.bias is not None and len(last.bias) % len(bright) == 0:
+            with torch.no_grad():
+                each = len(last.bias) // len(bright)  # a linear layer has a bias for every pixel
+                last.bias.copy_(bright.logit().repeat_interleave(each))
 
     @property
-    def averages(self) -> dict[str, float]:
-        """Return which networks have a running average, and how long it reaches back."""
-        return {"generator": self.average_images} if self.average_images else {}
+    def players(self) -> dict[str, Player]:
+        return {
+            "discriminator": self.player(
+                ("trunk", "judge", "code_head"), self.discriminator_optimizer
+            ),
+            "generator": self.player(("generator",), self.optimizer),
+        }
+
+    def player(
+        self, owned: tuple[str, ...], optimizer: Optimizer, speed: Mapping[str, float] = NO_SPEED
+    ) -> Player:
+        """Return a player whose networks are shown by their running averages, if there are any."""
+        average = dict.fromkeys(owned, self.average_images) if self.average_images else {}
+        return Player(owned, optimizer, speed, average)
 
     def turns(self, nets: Networks, batch: Batch, step: int) -> Iterator[Move]:
         noise, codes = self.drawn(nets, batch)
@@ -158,17 +183,19 @@ class CodeGAN(Method):
         self, nets: Networks, images: Images, fakes: Images, codes: Latents, step: int
     ) -> Loss:
         """Return what trunk, judge and code head lower."""
-        loss, features = self.judged(nets, images, fakes)
+        loss, features = self.judged(nets, images, fakes, step)
         information = self.information(nets, nets.code_head(features), codes)
         return loss.plus(-self.information_weight.at(step) * self.weighed(information))
 
-    def judged(self, nets: Networks, images: Images, fakes: Images) -> tuple[Loss, Tensor]:
+    def judged(
+        self, nets: Networks, images: Images, fakes: Images, step: int
+    ) -> tuple[Loss, Tensor]:
         """Return the loss of the judge, and what the trunk sees in generated images."""
         penalized = self.gradient_penalty > 0
         if penalized:
             images = images.detach().requires_grad_()
-        features = nets.trunk(self.blurred(torch.cat([images, fakes])))
-        real, fake = nets.judge(features).float().chunk(2)
+        features = nets.trunk(self.blurred(torch.cat([images, fakes]), step))
+        real, fake = (self.verdict(nets, half) for half in features.chunk(2))
         judging = discriminator_loss(real, fake)
         loss = Loss(judging, judging=judging, real_logit=real.mean(), fake_logit=fake.mean())
         if penalized:
@@ -179,8 +206,8 @@ class CodeGAN(Method):
 
     def fooling(self, nets: Networks, fakes: Images, codes: Latents, step: int) -> Loss:
         """Return what the generator lowers."""
-        features = nets.trunk(self.blurred(fakes))
-        fooling = fooling_loss(nets.judge(features).float())
+        features = nets.trunk(self.blurred(fakes, step))
+        fooling = fooling_loss(self.verdict(nets, features))
         information = self.information(nets, nets.code_head(features), codes)
         categorical, continuous = information
         return Loss(
@@ -190,11 +217,18 @@ class CodeGAN(Method):
             continuous_information=continuous,
         )
 
-    def blurred(self, images: Images) -> Images:
+    def verdict(self, nets: Networks, features: Tensor) -> Tensor:
+        """Return how real the judge takes a batch to be, as logits."""
+        if self.sees_spread:
+            spread = (features.var(0, unbiased=False) + TINY).sqrt().mean()
+            features = torch.cat([features, spread.expand(len(features), 1)], dim=1)
+        logits: Tensor = nets.judge(features)
+        return logits.float()
+
+    def blurred(self, images: Images, step: int) -> Images:
         """Return images with the noise that the discriminator sees in training."""
-        if not self.input_noise:
-            return images
-        return images + self.input_noise * torch.randn_like(images)
+        deviation = self.input_noise.at(step)
+        return images + deviation * torch.randn_like(images) if deviation else images
 
     def weighed(self, information: Tensor) -> Scalar:
         """Return the information of both kinds of codes, continuous ones by their weight."""
@@ -275,11 +309,11 @@ class CodeGAN(Method):
         figures = {f"code_{i}_accuracy": value for i, value in enumerate(right)}
         # Of the variance of the prior, so that the mean over parts of the images is exact.
         error = (means - values).square().mean() / VARIANCE_OF_UNIFORM
-        judged = nets.judge(nets.trunk(torch.cat([images, fakes]))).float()
+        real, fake = (self.verdict(nets, nets.trunk(each)) for each in (images, fakes))
         return figures | {
             "continuous_r2": 1 - error,
-            "real_logit": judged[:count].mean(),
-            "fake_logit": judged[count:].mean(),
+            "real_logit": real.mean(),
+            "fake_logit": fake.mean(),
         }
 
 

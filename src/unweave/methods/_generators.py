@@ -7,20 +7,29 @@ ACTIVATIONS = (nn.ReLU, nn.LeakyReLU, nn.Tanh)
 
 
 def activation_first(network: nn.Module) -> nn.Module:
-    """Return a normalised network whose activations come before the normalisation, not after.
+    """Return a normalised network that normalises after its activations, not before them.
 
-    Only the order within sequences changes; where something stands between the two, such as
-    the reshaping of features into an image, both stay.
+    Where no activation follows, as where pixels are given, nothing is normalised any more: a
+    pixel that is always black would have to unlearn what normalising makes of it.
     """
-    for sequence in network.modules():
+    for sequence in list(network.modules()):
         if isinstance(sequence, nn.Sequential):
-            _exchange(sequence)
+            layers = _reordered(list(sequence))
+            sequence._modules.clear()
+            for place, layer in enumerate(layers):
+                sequence.add_module(str(place), layer)
     return network
 
 
-def _exchange(sequence: nn.Sequential) -> None:
-    layers = list(sequence)
-    for place in range(len(layers) - 1):
-        norm, activation = layers[place : place + 2]
-        if isinstance(norm, _BatchNorm) and isinstance(activation, ACTIVATIONS):
-            sequence[place], sequence[place + 1] = activation, norm
+def _reordered(layers: list[nn.Module]) -> list[nn.Module]:
+    found: list[nn.Module] = []
+    waiting: nn.Module | None = None
+    for layer in layers:
+        if isinstance(layer, _BatchNorm):
+            waiting = layer
+            continue
+        found.append(layer)
+        if isinstance(layer, ACTIVATIONS) and waiting is not None:
+            found.append(waiting)
+        waiting = None
+    return found

@@ -112,8 +112,8 @@ class ElasticInfoGAN(CodeGAN):
         owned = ("generator", "code_head", "class_prior")
         faster = {"class_prior": self.prior_rate / self.optimizer.learning_rate}
         return {
-            "discriminator": Player(("trunk", "judge"), self.discriminator_optimizer),
-            "generator": Player(owned, self.optimizer, speed=faster, average=self.averages),
+            "discriminator": self.player(("trunk", "judge"), self.discriminator_optimizer),
+            "generator": self.player(owned, self.optimizer, faster),
         }
 
     def turns(self, nets: Networks, batch: AugmentedBatch, step: int) -> Iterator[Move]:
@@ -130,7 +130,7 @@ class ElasticInfoGAN(CodeGAN):
         self, nets: Networks, images: Images, fakes: Images, codes: Latents, step: int
     ) -> Loss:
         """Return what trunk and judge lower, which reading codes is no part of."""
-        return self.judged(nets, images, fakes)[0]
+        return self.judged(nets, images, fakes, step)[0]
 
     def drawn(self, nets: Networks, batch: Batch) -> tuple[Tensor, Latents]:
         """Draw noise and codes, the first category a little soft."""

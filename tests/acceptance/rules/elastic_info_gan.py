@@ -6,33 +6,18 @@ from functools import cache
 import numpy as np
 import torch
 
+from rules._generators import BATCH, NETWORK, STEPS, settled
 from rules._rule import Checks, Columns, Finding, Measure, Rule
 from rules._training import all_images, shapes, train, untrained
 from unweave.data import FactorImages
 from unweave.evaluation.generated import Reader, agreement, average_entropy
 from unweave.methods.elastic_info_gan import ElasticInfoGAN
 from unweave.methods.info_gan import InfoGAN
-from unweave.networks.conv_any import ConvAny
 from unweave.runs.run import Run
-from unweave.settings.optimizers import Adam
 
 COMMON = np.array([0.7, 0.2, 0.1])
 UNIFORM = float(np.log(3) + (COMMON * np.log(COMMON)).sum())  # KL(true || uniform), 0.297 nats
-STEPS = 1000
-NETWORK = ConvAny(channels=(8, 16, 32), hidden=128)
-SHARED = {
-    "latent_dim": 2,
-    "categories": (3,),
-    "noise_dim": 5,
-    "continuous_weight": 0.1,
-    "normalized_heads": True,
-    "activation_first": True,
-    "average_images": 6400,
-    "input_noise": 0.3,
-    "discriminator_width": 64,
-    "optimizer": Adam(1e-3, betas=(0.5, 0.999)),
-    "discriminator_optimizer": Adam(2e-3, betas=(0.5, 0.999)),
-}
+SHARED = vars(settled("shapes"))
 ELASTIC = {"shift": 0.05, "view_weight": 1.0, "contrast_temperature": 0.5}
 
 
@@ -97,7 +82,7 @@ class Named(ElasticInfoGAN):
 
 
 def trained(method: InfoGAN | ElasticInfoGAN) -> Measure:
-    options = {"data": imbalanced(), "network": NETWORK, "steps": STEPS, "batch_size": 32}
+    options = {"data": imbalanced(), "network": NETWORK, "steps": STEPS, "batch_size": BATCH}
     return lambda seed: finding(train(method, seed=seed, **options))
 
 
@@ -124,7 +109,7 @@ RULE = Rule(
     saboteurs={
         "prior cannot be reached": trained(Named(**SHARED, **ELASTIC)),
         "no information (λ = 0)": trained(
-            ElasticInfoGAN(**SHARED, **ELASTIC | {"information_weight": 0})
+            ElasticInfoGAN(**SHARED | ELASTIC | {"information_weight": 0})
         ),
         "untrained": lambda seed: finding(
             untrained(

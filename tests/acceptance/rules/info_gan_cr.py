@@ -7,24 +7,24 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from rules._generators import NETWORK
 from rules._rule import Checks, Columns, Finding, Measure, Rule
 from rules._training import QUIET, all_images, squares, untrained
 from unweave.methods.info_gan_cr import InfoGANCR, Pairs
 from unweave.metrics import factor_vae_score
 from unweave.networks import Networks
-from unweave.networks.mlp64 import MLP64
 from unweave.runs.config import Train
 from unweave.runs.run import Run
 from unweave.settings.schedules import Schedule
 from unweave.training import loop
 
-BEFORE, AFTER = 1500, 500
-NETWORK = MLP64(hidden=128, decoder_activation="relu")
+BEFORE, AFTER = 1500, 300
 CODES = 3
 SWITCH = Schedule(0, 2, 0, BEFORE)
 SETTINGS = {
     "latent_dim": CODES,
     "noise_dim": 3,
+    "sees_spread": True,
     "information_weight": 0.5,
     "discriminator_width": 64,
     "average_images": 6400,
