@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from unweave import catalog, views
+from unweave.correlation import correlations
 from unweave.data import FactorImages, image_from_bytes
 from unweave.editing.sources import in_words
 from unweave.errors import ConfigError, DataError, UnweaveError
@@ -239,6 +240,33 @@ def heat_map(opened: OpenRun, kind: str) -> dict[str, Any]:
     with opened.lock:
         known = views.heat_map_of_scores(opened.run, kind, opened.codes)  # type: ignore[arg-type]
         return known.to_json()
+
+
+def alignment(opened: OpenRun) -> dict[str, Any]:
+    """Return which latent carries each factor, and whether it rises or falls with it.
+
+    Runs are laid beside each other by this: none of them knows what its latents are called.
+    """
+    run = opened.run
+    with opened.lock:
+        sample = opened.codes
+        known = views.heat_map_of_scores(run, "mi", sample)
+    found = []
+    for factor, line in zip(known.factors, known.values, strict=True):
+        latent = int(line.argmax())
+        if line[latent] < views.KNOWN:
+            continue
+        column = sample.factors[:, run.data.factor_names.index(factor)]
+        turn = correlations(sample.codes[:, [latent]], column[:, None], ranks=True)[0, 0]
+        found.append(
+            {
+                "factor": factor,
+                "latent": run.code.unit_of(latent).dimensions[0],
+                "share": float(line[latent]),
+                "sign": -1 if turn < 0 else 1,
+            }
+        )
+    return {"factors": found}
 
 
 def scatter(

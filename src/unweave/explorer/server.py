@@ -39,6 +39,7 @@ from unweave.explorer import (
     patience,
     run_list,
     score_cards,
+    study_pages,
 )
 from unweave.explorer.open_runs import Library, NoSuchRun, OpenRun
 from unweave.explorer.patience import PatientProtocol
@@ -127,6 +128,11 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
             "/compare.json",
             twin(lambda r: page_data.comparison(library, r.query_params.getlist("run"))),
         ),
+        Route(
+            "/studies/{study}.json",
+            twin(lambda r: study_pages.study(library, r.path_params["study"])),
+        ),
+        Route("/studies/{study}", page),
         Route("/page/{file}", page_file),
         Route(f"{run}/status.json", of_folder(lambda lib, n: run_list.progress(lib.folder(n)))),
         Route(f"{run}/curves.json", of_folder(lambda lib, n: page_data.curves(lib.folder(n)))),
@@ -137,6 +143,7 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
         Route(f"{run}/scores.json", of_folder(score_cards.score_cards)),
         Route(f"{run}/applications.json", one_run(lambda o, r: kept_applications.kept(o))),
         Route(f"{run}/applications/{{application}}.png", application_figure),
+        Route(f"{run}/alignment.json", one_run(lambda o, r: page_data.alignment(o))),
         Route(f"{run}/caption.json", one_run(lambda o, r: page_data.caption(o))),
         Route(f"{run}/warnings.json", one_run(lambda o, r: page_data.warnings(o))),
         Route(f"{run}/response.json", one_run(lambda o, r: page_data.response(o))),
