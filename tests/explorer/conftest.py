@@ -54,6 +54,7 @@ def runs(toy, tmp_path_factory) -> Path:
 
 def keep_application(folder: Path) -> None:
     """Let a run keep what an application found, with a figure."""
+    lines = (("sufficiency", 0.5, 0.1),)
     found = Applied(
         application="representation",
         model="vae-s0",
