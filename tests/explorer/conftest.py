@@ -62,9 +62,7 @@ def keep_application(folder: Path) -> None:
         step=4,
         settings={},
         numbers={"sufficiency": 0.5},
-        tables=(
-            ResultTable("Four criteria", ("", "here", "chance"), (("sufficiency", 0.5, 0.1),)),
-        ),
+        tables=(ResultTable("Four criteria", ("", "here", "chance"), lines),),
         paragraph="The code tells <b>half</b> of the class.",
         caveats=("It was trained for four steps.",),
     )

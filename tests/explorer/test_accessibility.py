@@ -42,14 +42,8 @@ def study(served) -> Iterator[str]:
     folder.parent.rmdir()
 
 
-PAGES = [
-    "/",
-    "/runs/vae-s0",
-    "/runs/truth",
-    "/compare?run=vae-s0&run=study/vae-s1",
-    "study",
-    "file",
-]
+COMPARED = "/compare?run=vae-s0&run=study/vae-s1"
+OPEN_ALL = "() => document.querySelectorAll('details').forEach((one) => { one.open = true; })"
 
 
 @pytest.mark.parametrize("path", ["/", "/runs/vae-s0", "/runs/truth", COMPARED, "study", "file"])
@@ -61,9 +55,7 @@ def test_axe_finds_nothing(context, served, exported, study, path):
         path = study if path == "study" else path
         page.goto(f"{served.address}{path}{'&' if '?' in path else '?'}token={TOKEN}")
     page.wait_for_selector("html[data-ready]")
-    page.evaluate(
-        "() => document.querySelectorAll('details').forEach((one) => { one.open = true; })"
-    )
+    page.evaluate(OPEN_ALL)
     cell = page.locator(".heat button").first
     if cell.count():
         cell.click()

@@ -11,6 +11,7 @@ import { sayGone, sayHere } from "unweave/liveness.js";
 import { firstRow, loadDecoder, servedStarts } from "unweave/loading.js";
 import { responseSection } from "unweave/responses.js";
 import { drawScores } from "unweave/scores.js";
+import { tourButton } from "unweave/tour.js";
 import { twoImagesSection } from "unweave/two_images.js";
 import { drawCaption, drawWarnings } from "unweave/warnings.js";
 
@@ -30,7 +31,7 @@ export async function showRun(main, name, means = SERVED) {
   const page = { name, run, address, means, bench: null };
   const places = Object.fromEntries(["header", "caption", "warnings", "bench", "two", "heat", "embedding", "response", "scores", "applications", "curves"].map((part) => [part, h("div", { class: `place-${part}` })]));
   const titles = { bench: "Latents", heat: "Factors and latents", curves: "Training", response: "Responses", embedding: "Embedding", two: "Two images", applications: "Applications", scores: "Scores" };
-  fill(main, Object.values(places), settingsSection(run));
+  fill(main, Object.values(places), h("div", { class: "place-settings" }, settingsSection(run)));
   const guard = async (part, what) => {
     try {
       await what(places[part]);
@@ -80,7 +81,7 @@ function drawHeader(place, run) {
       h("li", {}, h("span", { class: `state ${run.state}` }, run.state)),
       tag("method", run.method),
       run.knob ? tag(words(run.knob), short(run.knob_value)) : null,
-      tag("data", run.data), tag("seed", run.seed), tag("", far)),
+      tag("data", run.data), tag("seed", run.seed), tag("", far), h("li", {}, tourButton())),
     h("p", { class: "note" }, run.method_summary),
     run.message ? problem(run.message) : null);
 }
