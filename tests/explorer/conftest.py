@@ -49,6 +49,10 @@ def runs(toy, tmp_path_factory) -> Path:
     }
     (root / "study" / "vae-s1" / "scores.json").write_text(json.dumps(scores))
     keep_application(root / "vae-s0")
+    pictures = root / "vae-s0" / "figures" / "training"
+    pictures.mkdir(parents=True, exist_ok=True)
+    for step in (2, 4):
+        Image.new("L", (30, 20), 50 * step).save(pictures / f"traversals-{step:07}.png")
     return root
 
 

@@ -19,7 +19,7 @@ def test_what_an_application_found_is_shown_with_its_caveats(shown, served):
     part = shown.locator("[data-application='representation']")
     part.get_by_text("The code tells <b>half</b> of the class.").wait_for()  # text stays text
     part.get_by_text("It was trained for four steps.").wait_for()
-    assert part.locator("tbody td").all_inner_texts() == ["sufficiency", "0.5000", "0.1000"]
+    assert part.locator("tbody td").all_inner_texts() == ["sufficiency", "0.500", "0.100"]
     part.locator("img").scroll_into_view_if_needed()
     shown.wait_for_function("document.querySelector('.application-figure').naturalWidth === 40")
     content = served.ask(f"{HERE}/applications/representation.png")[2]

@@ -68,6 +68,7 @@ class Embedding {
       this.canvas.setAttribute("aria-label", `${count} codes, ${this.points.labels.join(" against ")}; the nearest images of the edit are listed beside it`);
       fill(this.said, h("p", { class: "note" }, `${count} images of the data; across ${this.points.labels[0]}, up ${this.points.labels[1]}. The ring is the edit. Click a point to start from it.`));
       this.#draw();
+      if (!this.near.childElementCount) this.#neighbors();
     } catch (error) {
       fill(this.said, problem(error));
     }
