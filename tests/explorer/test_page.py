@@ -193,6 +193,39 @@ def test_the_exported_file_decodes_the_same_image_from_disk(page, exported, run)
     assert elsewhere == []
 
 
+def test_the_exported_file_is_the_whole_page(page, exported, run):
+    page.goto(exported.as_uri())
+    page.wait_for_selector("html[data-ready]")
+    page.locator(".heat button").first.click()
+    page.locator(".scatter circle").first.wait_for()
+    page.get_by_text("Show the mean of each latent").click()
+    page.locator(".response").first.wait_for()
+    assert page.locator(".plot polyline").count() > 0
+    assert (
+        page.locator("[data-application='representation'] img").get_attribute("src")[:5] == "data:"
+    )
+    assert page.locator("a[href*='.json']").count() == 0  # there is nobody to ask
+    # A name lives in the address, and so does the code.
+    field = page.get_by_label("Name of latent 1")
+    field.fill("width")
+    field.press("Enter")
+    page.locator("input[type=range][data-latent='0']").press("End")
+    page.wait_for_timeout(500)
+    before = canvas(page, ".decoded")
+    address = page.evaluate("() => location.href")
+    assert "width" in address
+    page.goto("about:blank")
+    page.goto(address)
+    page.wait_for_selector("html[data-ready]")
+    page.wait_for_timeout(500)
+    assert page.get_by_label("Name of latent 1").input_value() == "width"
+    assert_same(canvas(page, ".decoded"), before)
+    # In a frame there are the images and sliders, and nothing else.
+    page.goto(exported.as_uri() + "?frame")
+    page.wait_for_selector("html[data-ready]")
+    assert page.locator("section:visible h2").all_inner_texts() == ["Latents"]
+
+
 def test_runs_are_filtered_sorted_and_chosen_for_comparison(visit):
     page = visit("/")
     names = page.locator("tbody .run-name")

@@ -211,8 +211,8 @@ def spoilt_settings(rng: random.Random, folder: Path) -> list[Command]:
 def _explored(root: Path) -> list[Command]:
     """What the explorer asks of a folder before anything is computed."""
     from unweave.explorer import page_data, run_list
+    from unweave.explorer.answers import as_json
     from unweave.explorer.open_runs import Library
-    from unweave.explorer.server import as_json
 
     library = Library(root)
     return [

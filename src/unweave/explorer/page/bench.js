@@ -24,7 +24,7 @@ export class Bench {
     this.panel = new LatentsPanel({ latents, decoder, rename, actions: (row) => this.#actions(row) });
     this.undo = new Undo((state) => this.#show(state));
     this.starts.onstart = (start) => this.#begin(start);
-    this.panel.onmove = (what) => this.#moved(what);
+    this.panel.onmove = (unit) => this.#moved(unit);
     this.original = h("img", { class: "original", alt: "Image that is started from" });
     this.reconstruction = h("canvas", { class: "reconstruction", role: "img", "aria-label": "Reconstruction of the start" });
     this.moving = null; // the unit that was moved last
@@ -63,9 +63,8 @@ export class Bench {
   }
 
   #begin(start) {
-    const isEdited = this.undo.states.length > 0;
     this.#showStart(start);
-    this.panel.setCode(start.code, isEdited ? "start" : null);
+    this.panel.setCode(start.code);
   }
 
   #showStart(start) {
@@ -85,8 +84,7 @@ export class Bench {
     this.isGoingBack = false;
   }
 
-  #moved(what) {
-    const unit = typeof what === "object" ? what : null;
+  #moved(unit) {
     if (unit) this.moving = unit;
     const { start } = this.starts;
     if (start && !this.isGoingBack) this.undo.note({ start, code: [...this.code] }, unit);

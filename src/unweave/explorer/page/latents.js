@@ -211,12 +211,12 @@ export class LatentsPanel {
     this.onmove(row.unit);
   }
 
-  /** Go to a code. */
-  setCode(code, what = null) {
+  /** Go to a code; `unit` is the one whose moves this belongs to, if to one. */
+  setCode(code, unit = null) {
     this.code = Array.from(code);
     for (const row of this.rows) this.#mark(row);
     this.painter.show(this.code);
-    this.onmove(what);
+    this.onmove(unit);
   }
 
   #mark(row) {

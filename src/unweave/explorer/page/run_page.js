@@ -41,10 +41,12 @@ export async function showRun(main, name, means = SERVED) {
   };
   drawHeader(places.header, run);
   waiting(places.bench, "Latents", "The decoder is on its way …");
+  for (const part of ["caption", "warnings"]) places[part].classList.toggle("reserved", Boolean(run.weights_version));
   const quickly = [guard("curves", (place) => drawCurves(place, page)), guard("scores", (place) => drawScores(place, page))];
   if (run.weights_version) await showWeights();
   else fill(places.bench, section("Latents", h("p", { class: "note" }, "No weights have been kept yet; this page shows them when they are.")));
   await Promise.all(quickly);
+  for (const part of ["caption", "warnings"]) places[part].classList.remove("reserved");
   if (run.weights_version) await guard("applications", (place) => drawApplications(place, page));
   if (means.isFollowed) follow(page, { places, guard, showWeights });
 
