@@ -99,12 +99,12 @@ def _recorded_latents(opened: OpenRun) -> dict[str, Any] | None:
         return None
     if run.code.source != "images":
         return None
-    over_time = views.kl_over_time(list(run.folder.record()))
-    if not len(over_time.steps) or over_time.kl.shape[1] != run.latent_dim:
-        return None
     try:
+        over_time = views.kl_over_time(list(run.folder.record()))
         factors, rows = list(run.data.factor_names), len(run.data)
-    except UnweaveError:  # said by the whole answer
+    except UnweaveError:  # a bad record is told with the curves, missing data by the whole answer
+        return None
+    if not len(over_time.steps) or over_time.kl.shape[1] != run.latent_dim:
         return None
     kl = np.asarray(over_time.kl[-1], dtype=np.float64)
     names = views.latent_names(run)
