@@ -98,3 +98,23 @@ def test_pictures_of_training_are_slid_through(shown, served):
     status, _, content = served.ask(f"{HERE}/training/{entries[0]['file']}")
     assert status == 200
     assert np.asarray(Image.open(io.BytesIO(content))).size > 0
+
+
+def test_the_tour_leads_through_the_page_and_is_offered_once(shown):
+    button = shown.locator(".tour-button")
+    assert button.inner_text() == "New here? Take the tour"
+    button.click()
+    card = shown.get_by_role("dialog")
+    titles = []
+    while card.count():
+        titles.append(card.locator("h2").inner_text())
+        assert shown.locator(".toured").count() == 1
+        card.locator("button.main").click()
+    assert titles[0] == "The run in one sentence"
+    assert titles[-1] == "Scores"
+    assert len(set(titles)) == 5
+    assert button.inner_text() == "Tour"
+    button.click()
+    card.press("Escape")
+    assert card.count() == 0
+    assert shown.locator(".toured").count() == 0

@@ -25,8 +25,9 @@ export class Bench {
     this.undo = new Undo((state) => this.#show(state));
     this.starts.onstart = (start) => this.#begin(start);
     this.panel.onmove = (unit) => this.#moved(unit);
-    this.original = h("img", { class: "original", alt: "Image that is started from" });
-    this.reconstruction = h("canvas", { class: "reconstruction", role: "img", "aria-label": "Reconstruction of the start" });
+    const [, height, width] = decoder.shape; // their room is kept before they are there
+    this.reconstruction = h("canvas", { class: "reconstruction", width, height, role: "img", "aria-label": "Reconstruction of the start" });
+    this.original = h("img", { class: "original", width, height, alt: "Image that is started from" });
     this.moving = null; // the unit that was moved last
     this.links = h("span");
     this.element = this.#section();
@@ -113,7 +114,7 @@ export class Bench {
     const found = section("Latents", h("div", { class: "bench" },
       h("div", { class: "stage" },
         h("div", { class: "views" },
-          h("figure", { hidden: true }, this.original, h("figcaption", {}, "start")),
+          h("figure", { hidden: !this.starts.source.row }, this.original, h("figcaption", {}, "start")),
           h("figure", {}, this.reconstruction, this.caption),
           h("figure", {}, this.panel.image, h("figcaption", {}, "as edited"))),
         h("div", { class: "buttons" }, undo, redo, this.#menu()),

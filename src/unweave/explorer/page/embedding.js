@@ -41,7 +41,12 @@ class Embedding {
     });
     new ResizeObserver(() => this.points && this.#draw()).observe(this.canvas);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#draw());
-    page.bench?.listen(() => this.points && this.#drawSoon());
+    // A slider must stay quick: out of sight nothing is drawn or asked for.
+    new IntersectionObserver(([{ isIntersecting }]) => {
+      this.isInSight = isIntersecting;
+      if (isIntersecting && this.isStale) this.#drawSoon();
+    }).observe(this.canvas);
+    page.bench?.listen(() => this.#drawSoon());
   }
 
   #choices() {
@@ -75,6 +80,8 @@ class Embedding {
   }
 
   #drawSoon() {
+    this.isStale = !this.isInSight;
+    if (this.isStale || !this.points) return;
     cancelAnimationFrame(this.frame);
     this.frame = requestAnimationFrame(() => this.#draw());
     clearTimeout(this.timer);
