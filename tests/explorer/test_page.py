@@ -272,8 +272,8 @@ SHIFTS = """
 def test_no_page_jumps_or_is_wider_than_the_screen(page, visit, path):
     page.add_init_script(SHIFTS)
     visit(path)
-    # Google's bound of a page that does not jump: the share of the screen × how far it moved.
-    assert path.startswith("/compare") or page.evaluate("() => window.shift") < 0.15
+    # Shares of the screen that moved, times how far: up to 0.1 is called good by those who measure.
+    assert path.startswith("/compare") or page.evaluate("() => window.shift") < 0.1
     for width in (1440, 390):
         page.set_viewport_size({"width": width, "height": 844})
         assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -66,6 +66,7 @@ def test_the_best_is_one_of_its_data_and_protocol(page, folder):
     gone = page.locator(".live.gone")
     gone.wait_for()
     assert "the explorer does not answer" in gone.inner_text()
+    page.goto("about:blank")
     page.complaints.clear()  # browsers note every request that nobody answers
 
 
