@@ -74,13 +74,14 @@ def latents(opened: OpenRun, *, quick: bool = False) -> dict[str, Any]:
     names = views.latent_names(run)
     units, tables = run.code.units, []
     found: dict[str, Any] = {"step": run.step, "names": names.names, "problem": None, "asks": []}
-    found["is_quick"] = False
+    found |= {"is_quick": False, "sampled": 0}
     try:
         if run.code.source == "nowhere":  # no row of the data has a code to start from
             found |= _uncounted(run, names.labels) | {"factors": [], "rows": 0}
         else:
             found |= views.kl_per_dimension(run, opened.codes).to_json()
             found |= {"factors": list(run.data.factor_names), "rows": len(run.data)}
+            found["sampled"] = len(opened.codes.rows)
             units = views.units_by_weight(run, opened.codes)
             tables = [opened.codes.drawn()]
     except UnweaveError as error:  # the data is not here any more; the prior still is
@@ -117,6 +118,7 @@ def _recorded_latents(opened: OpenRun) -> dict[str, Any] | None:
         "problem": None,
         "asks": [],
         "is_quick": True,
+        "sampled": 0,
         "order": np.argsort(-kl, kind="stable").tolist(),
         "kl": kl.tolist(),
         "variance": None,

@@ -50,7 +50,9 @@ export class LatentsPanel {
     const why = kl ? "less than 0.1 nats above the least" : "almost no variance";
     const count = dead.length === 1 ? "1 latent carries" : `${dead.length} latents carry`;
     fill(this.dead, h("summary", {}, `${count} nothing (${why})`), dead.map((row) => row.element));
-    fill(this.element, lively.map((row) => row.element), dead.length ? this.dead : null);
+    const { sampled } = this.latents;
+    const measured = sampled ? h("p", { class: "note measured" }, `${kl ? "KL" : "Variance"} of ${short(sampled)} images`) : null;
+    fill(this.element, lively.map((row) => row.element), dead.length ? this.dead : null, measured);
     // Where nothing carries anything, that is what there is to see; until something is found to.
     if (!lively.length || this.isOpenedByItself) this.dead.open = !lively.length;
     this.isOpenedByItself = !lively.length;
