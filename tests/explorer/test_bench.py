@@ -120,11 +120,13 @@ def test_a_latent_is_recorded_as_an_animation(shown, run):
 def test_the_copied_python_makes_the_same_image(shown, run, monkeypatch):
     start_from_row(shown, 31)
     moved(shown, 1, "End")
-    shown.evaluate("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+    shown.evaluate(
+        "() => { navigator.clipboard.writeText = async (text) => { window.copied = text; }; }"
+    )
     shown.locator(".stage .menu summary").click()
     shown.get_by_role("button", name="Copy the Python").click()
-    shown.get_by_text("copied", exact=True).wait_for()
-    program = shown.evaluate("window.copied")
+    shown.wait_for_function("() => window.copied")
+    program = shown.evaluate("() => window.copied")
     monkeypatch.chdir(run.path.parents[1])
     names: dict = {}
     exec(program, names)  # it is ours, and this is what a reader does with it

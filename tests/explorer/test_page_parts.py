@@ -104,6 +104,9 @@ def test_everything_that_is_shown_has_a_twin_that_is_linked(visit, shown, served
     shown.locator(".scatter circle").first.wait_for()
     shown.get_by_role("button", name="Random image").click()
     shown.get_by_text("Started from row").wait_for()
+    shown.locator(".near h3 a").wait_for()
+    shown.get_by_role("button", name="Change one factor").click()
+    shown.locator("a[href*='counterfactual.json']").wait_for()
     found |= addresses(shown)
     shown.get_by_role("button", name="Prior sample").click()
     shown.get_by_text("Started from a draw").wait_for()
@@ -114,7 +117,9 @@ def test_everything_that_is_shown_has_a_twin_that_is_linked(visit, shown, served
         assert isinstance(served.json(path), dict), path
         kinds.add(re.sub(r"^/runs/(study/)?vae-s.", "/runs/NAME", path.partition("?")[0]))
     listed = set(re.findall(r"^\| `(/[^?`]*)", DOCS.read_text(encoding="utf-8"), re.M))
-    assert kinds == listed
+    # Of a study, and of a method that tells content from style: their own tests ask for them.
+    assert listed - kinds == {"/studies/NAME.json", "/runs/NAME/leakage.json"}
+    assert kinds <= listed
 
 
 def test_every_control_of_a_run_is_reached_and_ringed(shown):

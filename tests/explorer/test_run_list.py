@@ -63,6 +63,11 @@ def test_the_best_is_one_of_its_data_and_protocol(page, folder):
             (folder / "b" / "scores.json").read_text().replace("0.3", "0.4")
         )
         page.locator("td .best", has_text="0.400").wait_for()  # followed without reloading
+    gone = page.locator(".live.gone")
+    gone.wait_for()
+    assert "the explorer does not answer" in gone.inner_text()
+    page.goto("about:blank")
+    page.complaints.clear()  # browsers note every request that nobody answers
 
 
 def test_a_thumbnail_is_a_picture_of_the_run_and_never_a_link(runs, folder, tmp_path):

@@ -11,8 +11,8 @@ from unweave import views
 from unweave.cli import main
 from unweave.errors import DataError
 from unweave.explorer import page_data, run_list
+from unweave.explorer.answers import as_json
 from unweave.explorer.open_runs import Library
-from unweave.explorer.server import as_json
 from unweave.files.writing import write_atomically
 from unweave.runs.folder import RunFolder
 from unweave.runs.run import load

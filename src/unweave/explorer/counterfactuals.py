@@ -8,7 +8,7 @@ from unweave import catalog, views
 from unweave.editing import Finder
 from unweave.editing.sources import in_words
 from unweave.errors import ConfigError, DataError, UnweaveError
-from unweave.evaluation.probes import leakage
+from unweave.evaluation.probes import ROWS, leakage
 from unweave.explorer.open_runs import OpenRun
 
 MOST_VALUES = 200  # of a factor that can be chosen from
@@ -74,7 +74,7 @@ def leakage_of(opened: OpenRun) -> dict[str, Any]:
     """Return how well a class is read off content and off style; computed once a run."""
     with opened.lock:
         if opened.leakage is None:
-            found = leakage(opened.run)
+            found = leakage(opened.run, rows=ROWS)
             opened.leakage = {
                 "column": found.column,
                 "chance": found.chance,

@@ -67,9 +67,7 @@ def embedding(opened: OpenRun, axes: str = "pca", most: int | None = None) -> di
     """Return points of some rows, the factors to colour them by, and how a code is placed."""
     with opened.lock:
         sample, plane = opened.codes, plane_of(opened, axes)
-    chosen = slice(None) if most is None else slice(0, most)
-    if most is not None and most < len(sample.rows):
-        chosen = np.sort(np.random.default_rng(0).permutation(len(sample.rows))[:most])
+    chosen = np.sort(np.random.default_rng(0).permutation(len(sample.rows))[:most])
     points = plane.points(sample.codes[chosen])
     data = opened.run.data
     factors = []

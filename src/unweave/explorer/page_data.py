@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from unweave import catalog, views
+from unweave.correlation import correlations
 from unweave.data import FactorImages, image_from_bytes
 from unweave.editing.sources import in_words
 from unweave.errors import ConfigError, DataError, UnweaveError
@@ -73,13 +74,14 @@ def latents(opened: OpenRun, *, quick: bool = False) -> dict[str, Any]:
     names = views.latent_names(run)
     units, tables = run.code.units, []
     found: dict[str, Any] = {"step": run.step, "names": names.names, "problem": None, "asks": []}
-    found["is_quick"] = False
+    found |= {"is_quick": False, "sampled": 0}
     try:
         if run.code.source == "nowhere":  # no row of the data has a code to start from
             found |= _uncounted(run, names.labels) | {"factors": [], "rows": 0}
         else:
             found |= views.kl_per_dimension(run, opened.codes).to_json()
             found |= {"factors": list(run.data.factor_names), "rows": len(run.data)}
+            found["sampled"] = len(opened.codes.rows)
             units = views.units_by_weight(run, opened.codes)
             tables = [opened.codes.drawn()]
     except UnweaveError as error:  # the data is not here any more; the prior still is
@@ -98,12 +100,12 @@ def _recorded_latents(opened: OpenRun) -> dict[str, Any] | None:
         return None
     if run.code.source != "images":
         return None
-    over_time = views.kl_over_time(list(run.folder.record()))
-    if not len(over_time.steps) or over_time.kl.shape[1] != run.latent_dim:
-        return None
     try:
+        over_time = views.kl_over_time(list(run.folder.record()))
         factors, rows = list(run.data.factor_names), len(run.data)
-    except UnweaveError:  # said by the whole answer
+    except UnweaveError:  # a bad record is told with the curves, missing data by the whole answer
+        return None
+    if not len(over_time.steps) or over_time.kl.shape[1] != run.latent_dim:
         return None
     kl = np.asarray(over_time.kl[-1], dtype=np.float64)
     names = views.latent_names(run)
@@ -116,6 +118,7 @@ def _recorded_latents(opened: OpenRun) -> dict[str, Any] | None:
         "problem": None,
         "asks": [],
         "is_quick": True,
+        "sampled": 0,
         "order": np.argsort(-kl, kind="stable").tolist(),
         "kl": kl.tolist(),
         "variance": None,
@@ -239,6 +242,33 @@ def heat_map(opened: OpenRun, kind: str) -> dict[str, Any]:
     with opened.lock:
         known = views.heat_map_of_scores(opened.run, kind, opened.codes)  # type: ignore[arg-type]
         return known.to_json()
+
+
+def alignment(opened: OpenRun) -> dict[str, Any]:
+    """Return which latent carries each factor, and whether it rises or falls with it.
+
+    Runs are laid beside each other by this: none of them knows what its latents are called.
+    """
+    run = opened.run
+    with opened.lock:
+        sample = opened.codes
+        known = views.heat_map_of_scores(run, "mi", sample)
+    found = []
+    for factor, line in zip(known.factors, known.values, strict=True):
+        latent = int(line.argmax())
+        if line[latent] < views.KNOWN:
+            continue
+        column = sample.factors[:, run.data.factor_names.index(factor)]
+        turn = correlations(sample.codes[:, [latent]], column[:, None], ranks=True)[0, 0]
+        found.append(
+            {
+                "factor": factor,
+                "latent": run.code.unit_of(latent).dimensions[0],
+                "share": float(line[latent]),
+                "sign": -1 if turn < 0 else 1,
+            }
+        )
+    return {"factors": found}
 
 
 def scatter(

@@ -56,11 +56,12 @@ from unweave.views.training_curves import (
 )
 from unweave.views.turning import turned, units_by_weight, values_of
 from unweave.views.view import View, pictures_to_urls, plain, to_picture, to_url
-from unweave.views.warning_signs import Warned, Warnings, warnings
+from unweave.views.warning_signs import KNOWN, Warned, Warnings, warnings
 
 __all__ = [
     "CARRIES",
     "KINDS",
+    "KNOWN",
     "RANGES",
     "Caption",
     "CodeSample",

@@ -35,10 +35,10 @@ def caption(model: Model, codes: CodeSample | None = None) -> Caption:
         return Caption("No latent carries anything.", {}, len(codes.rows))
     try:
         known = heat_map_of_scores(model, "mi", codes)
-    except DataError:
+    except DataError as error:
         count = int(active.sum())
         are = "1 latent carries" if count == 1 else f"{count} latents carry"
-        return Caption(f"{are} something; the data has no factors to say what.", {}, 0)
+        return Caption(f"{are} something; it cannot be said what: {error}.", {}, 0)
     parts, names, silent = [], {}, []
     kl = codes.kl()
     weight = codes.codes.var(axis=0) if kl is None else kl

@@ -73,7 +73,7 @@ class Scatter(View):
     label: str
     factor: str
     factor_labels: list[str] | None
-    """What the factor's values are called, if they have names."""
+    """What the factor's values are called or measure, if that is known."""
     values: np.ndarray
     """The factor's value by point."""
     codes: np.ndarray
@@ -206,12 +206,19 @@ def scatter(
         latent,
         model.latent_labels()[latent],
         factor,
-        None if shown.labels is None else list(shown.labels),
+        _value_words(shown),
         codes.factors[chosen, column],
         codes.codes[chosen, latent],
         None if by is None else codes.factors[chosen, by].astype(np.int64),
         [] if by is None else value_labels(data.factor_list[by]),
     )
+
+
+def _value_words(factor: Factor) -> list[str] | None:
+    """Return what a factor's values are called, or what they measure, if either is known."""
+    if factor.labels is not None:
+        return list(factor.labels)
+    return None if factor.values is None else [f"{value:.3g}" for value in factor.values]
 
 
 def categorical_factor(data: FactorImages, exclude: str = "") -> int | None:

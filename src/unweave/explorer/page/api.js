@@ -8,11 +8,6 @@ export function store(answers) {
   for (const [address, answer] of Object.entries(answers)) stored.set(address, answer);
 }
 
-/** Whether an address is answered without a server. */
-export function isStored(address) {
-  return stored.has(address);
-}
-
 /** There is no answer at all, not even that something is wrong. */
 export class Unreachable extends Error {}
 

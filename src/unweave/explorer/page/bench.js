@@ -24,9 +24,10 @@ export class Bench {
     this.panel = new LatentsPanel({ latents, decoder, rename, actions: (row) => this.#actions(row) });
     this.undo = new Undo((state) => this.#show(state));
     this.starts.onstart = (start) => this.#begin(start);
-    this.panel.onmove = (what) => this.#moved(what);
-    this.original = h("img", { class: "original", alt: "Image that is started from" });
-    this.reconstruction = h("canvas", { class: "reconstruction", role: "img", "aria-label": "Reconstruction of the start" });
+    this.panel.onmove = (unit) => this.#moved(unit);
+    const [, height, width] = decoder.shape; // their room is kept before they are there
+    this.reconstruction = h("canvas", { class: "reconstruction", width, height, role: "img", "aria-label": "Reconstruction of the start" });
+    this.original = h("img", { class: "original", width, height, alt: "Image that is started from" });
     this.moving = null; // the unit that was moved last
     this.links = h("span");
     this.element = this.#section();
@@ -63,9 +64,8 @@ export class Bench {
   }
 
   #begin(start) {
-    const isEdited = this.undo.states.length > 0;
     this.#showStart(start);
-    this.panel.setCode(start.code, isEdited ? "start" : null);
+    this.panel.setCode(start.code);
   }
 
   #showStart(start) {
@@ -85,8 +85,7 @@ export class Bench {
     this.isGoingBack = false;
   }
 
-  #moved(what) {
-    const unit = typeof what === "object" ? what : null;
+  #moved(unit) {
     if (unit) this.moving = unit;
     const { start } = this.starts;
     if (start && !this.isGoingBack) this.undo.note({ start, code: [...this.code] }, unit);
@@ -115,7 +114,7 @@ export class Bench {
     const found = section("Latents", h("div", { class: "bench" },
       h("div", { class: "stage" },
         h("div", { class: "views" },
-          h("figure", { hidden: true }, this.original, h("figcaption", {}, "start")),
+          h("figure", { hidden: !this.starts.source.row }, this.original, h("figcaption", {}, "start")),
           h("figure", {}, this.reconstruction, this.caption),
           h("figure", {}, this.panel.image, h("figcaption", {}, "as edited"))),
         h("div", { class: "buttons" }, undo, redo, this.#menu()),

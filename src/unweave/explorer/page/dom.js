@@ -20,13 +20,13 @@ function filled(element, properties, children) {
     else if (name === "value" || name === "checked" || name === "max") element[name] = value;
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
 }
 
 /** Put children in place of what an element holds. */
 export function fill(element, ...children) {
-  element.replaceChildren(...children.flat().filter((child) => child !== null));
+  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null));
   return element;
 }
 

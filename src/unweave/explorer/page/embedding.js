@@ -41,7 +41,12 @@ class Embedding {
     });
     new ResizeObserver(() => this.points && this.#draw()).observe(this.canvas);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#draw());
-    page.bench?.listen(() => this.points && this.#drawSoon());
+    // A slider must stay quick: out of sight nothing is drawn or asked for.
+    new IntersectionObserver(([{ isIntersecting }]) => {
+      this.isInSight = isIntersecting;
+      if (isIntersecting && this.isStale) this.#drawSoon();
+    }).observe(this.canvas);
+    page.bench?.listen(() => this.#drawSoon());
   }
 
   #choices() {
@@ -68,12 +73,15 @@ class Embedding {
       this.canvas.setAttribute("aria-label", `${count} codes, ${this.points.labels.join(" against ")}; the nearest images of the edit are listed beside it`);
       fill(this.said, h("p", { class: "note" }, `${count} images of the data; across ${this.points.labels[0]}, up ${this.points.labels[1]}. The ring is the edit. Click a point to start from it.`));
       this.#draw();
+      if (!this.near.childElementCount) this.#neighbors();
     } catch (error) {
       fill(this.said, problem(error));
     }
   }
 
   #drawSoon() {
+    this.isStale = !this.isInSight;
+    if (this.isStale || !this.points) return;
     cancelAnimationFrame(this.frame);
     this.frame = requestAnimationFrame(() => this.#draw());
     clearTimeout(this.timer);

@@ -47,11 +47,15 @@ export class LatentsPanel {
     const { kl } = this.latents;
     const lively = this.rows.filter((row) => this.#isActive(row.unit));
     const dead = this.rows.filter((row) => !this.#isActive(row.unit));
-    const why = kl ? "less than 0.1 nats" : "almost no variance";
+    const why = kl ? "less than 0.1 nats above the least" : "almost no variance";
     const count = dead.length === 1 ? "1 latent carries" : `${dead.length} latents carry`;
     fill(this.dead, h("summary", {}, `${count} nothing (${why})`), dead.map((row) => row.element));
-    fill(this.element, lively.map((row) => row.element), dead.length ? this.dead : null);
-    if (!lively.length) this.dead.open = true;
+    const { sampled } = this.latents;
+    const measured = sampled ? h("p", { class: "note measured" }, `${kl ? "KL" : "Variance"} of ${short(sampled)} images`) : null;
+    fill(this.element, lively.map((row) => row.element), dead.length ? this.dead : null, measured);
+    // Where nothing carries anything, that is what there is to see; until something is found to.
+    if (!lively.length || this.isOpenedByItself) this.dead.open = !lively.length;
+    this.isOpenedByItself = !lively.length;
   }
 
   #row(unit) {
@@ -211,12 +215,12 @@ export class LatentsPanel {
     this.onmove(row.unit);
   }
 
-  /** Go to a code. */
-  setCode(code, what = null) {
+  /** Go to a code; `unit` is the one whose moves this belongs to, if to one. */
+  setCode(code, unit = null) {
     this.code = Array.from(code);
     for (const row of this.rows) this.#mark(row);
     this.painter.show(this.code);
-    this.onmove(what);
+    this.onmove(unit);
   }
 
   #mark(row) {

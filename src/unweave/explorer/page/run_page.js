@@ -11,6 +11,7 @@ import { sayGone, sayHere } from "unweave/liveness.js";
 import { firstRow, loadDecoder, servedStarts } from "unweave/loading.js";
 import { responseSection } from "unweave/responses.js";
 import { drawScores } from "unweave/scores.js";
+import { tourButton } from "unweave/tour.js";
 import { twoImagesSection } from "unweave/two_images.js";
 import { drawCaption, drawWarnings } from "unweave/warnings.js";
 
@@ -30,7 +31,7 @@ export async function showRun(main, name, means = SERVED) {
   const page = { name, run, address, means, bench: null };
   const places = Object.fromEntries(["header", "caption", "warnings", "bench", "two", "heat", "embedding", "response", "scores", "applications", "curves"].map((part) => [part, h("div", { class: `place-${part}` })]));
   const titles = { bench: "Latents", heat: "Factors and latents", curves: "Training", response: "Responses", embedding: "Embedding", two: "Two images", applications: "Applications", scores: "Scores" };
-  fill(main, Object.values(places), settingsSection(run));
+  fill(main, Object.values(places), h("div", { class: "place-settings" }, settingsSection(run)));
   const guard = async (part, what) => {
     try {
       await what(places[part]);
@@ -40,10 +41,12 @@ export async function showRun(main, name, means = SERVED) {
   };
   drawHeader(places.header, run);
   waiting(places.bench, "Latents", "The decoder is on its way …");
+  for (const part of ["caption", "warnings"]) places[part].classList.toggle("reserved", Boolean(run.weights_version));
   const quickly = [guard("curves", (place) => drawCurves(place, page)), guard("scores", (place) => drawScores(place, page))];
   if (run.weights_version) await showWeights();
   else fill(places.bench, section("Latents", h("p", { class: "note" }, "No weights have been kept yet; this page shows them when they are.")));
   await Promise.all(quickly);
+  for (const part of ["caption", "warnings"]) places[part].classList.remove("reserved");
   if (run.weights_version) await guard("applications", (place) => drawApplications(place, page));
   if (means.isFollowed) follow(page, { places, guard, showWeights });
 
@@ -80,7 +83,7 @@ function drawHeader(place, run) {
       h("li", {}, h("span", { class: `state ${run.state}` }, run.state)),
       tag("method", run.method),
       run.knob ? tag(words(run.knob), short(run.knob_value)) : null,
-      tag("data", run.data), tag("seed", run.seed), tag("", far)),
+      tag("data", run.data), tag("seed", run.seed), tag("", far), h("li", {}, tourButton())),
     h("p", { class: "note" }, run.method_summary),
     run.message ? problem(run.message) : null);
 }

@@ -72,6 +72,11 @@ export function csvText(rows) {
   return rows.map((row) => row.map(cell).join(",")).join("\n") + "\n";
 }
 
+// A click elsewhere closes menus, as readers expect of them.
+document.addEventListener("click", ({ target }) => {
+  for (const menu of document.querySelectorAll(".menu[open]")) if (!menu.contains(target)) menu.open = false;
+});
+
 /** A menu of things to save or copy: [[words, what to do], …]. What fails is said in it. */
 export function saveMenu(title, entries) {
   const said = h("span", { class: "said", role: "status" });
@@ -90,7 +95,6 @@ export function saveMenu(title, entries) {
     menu.open = false;
     menu.querySelector("summary").focus();
   });
-  document.addEventListener("click", (event) => { if (menu.open && !menu.contains(event.target)) menu.open = false; });
   return h("span", { class: "menu-place" }, menu, said);
 }
 

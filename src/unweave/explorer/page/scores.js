@@ -21,11 +21,11 @@ const WIDTH = 300, HEIGHT = 66, LINE = 34;
 export async function drawScores(place, page) {
   const { run } = page;
   const entries = Object.entries(run.scores);
+  const address = page.address("/scores.json");
   if (!entries.length) {
-    fill(place, section("Scores", h("p", { class: "note" }, "Not scored yet: ", h("code", {}, `unweave evaluate ${run.place}`))));
+    fill(place, twinned(section("Scores", h("p", { class: "note" }, "Not scored yet: ", h("code", {}, `unweave evaluate ${run.place}`))), [["scores.json", address]]));
     return;
   }
-  const address = page.address("/scores.json");
   let among;
   try {
     among = await getJson(address);

@@ -1,6 +1,6 @@
 // The page of one run in one file: everything it needs is inside, and nothing is asked for.
 import { remember, remembered } from "unweave/address_state.js";
-import { getJson, isStored, runAddress, store } from "unweave/api.js";
+import { getJson, runAddress, store } from "unweave/api.js";
 import { Decoder, Encoder } from "unweave/decoder.js";
 import { fill, problem } from "unweave/dom.js";
 import { showRun } from "unweave/run_page.js";
@@ -23,7 +23,7 @@ async function unpacked(content) {
 }
 
 /** Starts that are inside, and images of the reader's, encoded here. */
-function storedStarts({ run, address }, { images, prior }) {
+function storedStarts({ run }, { images, prior }) {
   let encoder = null; // made when the first image comes
   return {
     images,
@@ -38,7 +38,6 @@ function storedStarts({ run, address }, { images, prior }) {
       encoder ??= await Encoder.create(await unpacked(bytes("encoder")), run.image_shape);
       return { code: await encoder.encode(pixels), picture };
     }),
-    isHere: (rest) => isStored(address(rest)),
   };
 }
 

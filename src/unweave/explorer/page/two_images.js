@@ -158,7 +158,7 @@ class TwoImages {
         values();
         this.truth = h("img", { class: "truth", alt: "The true image" });
         this.best = h("canvas", { class: "best-possible", role: "img", "aria-label": "The true image, reconstructed" });
-        fill(shown, h("div", { class: "tools" }, h("label", {}, "Change only ", factor), h("label", {}, "to ", value)),
+        fill(shown, h("div", { class: "tools" }, h("label", {}, "Change only ", factor), h("label", {}, "to ", value), twins([["factors.json", this.page.address("/factors.json")]])),
           h("div", { class: "slots" },
             h("figure", { class: "slot" }, this.truth, h("figcaption", {}, "true image")),
             h("figure", { class: "slot" }, this.best, h("figcaption", {}, "its reconstruction: the most that can be hoped for"))));

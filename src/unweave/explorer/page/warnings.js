@@ -31,5 +31,5 @@ export async function drawWarnings(place, page) {
     each.length ? h("details", {},
       h("summary", {}, each === more ? `${more.length} more` : `all ${each.length}, one by one`),
       h("ul", {}, each.map((line) => h("li", {}, line)))) : null,
-    links));
+    h("small", {}, page.latents?.sampled ? `by the map of factors and latents below, and codes of ${short(page.latents.sampled)} images` : ""), links));
 }
