@@ -7,10 +7,12 @@ same rows, `sample_codes` once and pass it as `codes`.
 
 from unweave.views.code_sample import CodeSample, sample_codes, sample_rows
 from unweave.views.comparison import (
+    FEWEST_RUNS,
     Comparison,
     GroupScore,
     RankAgreement,
     RunRow,
+    by_chance,
     compare,
     group_names,
     rank_agreement,
@@ -51,11 +53,12 @@ from unweave.views.training_curves import (
     kl_over_time,
     layer_rates,
 )
-from unweave.views.turning import turned, units_by_weight, values_of
+from unweave.views.turning import latent_order, turned, units_by_weight, values_of
 from unweave.views.view import View, pictures_to_urls, plain, to_picture, to_url
 from unweave.views.warning_signs import Warned, Warnings, warnings
 
 __all__ = [
+    "FEWEST_RUNS",
     "KINDS",
     "RANGES",
     "CodeSample",
@@ -83,6 +86,7 @@ __all__ = [
     "View",
     "Warned",
     "Warnings",
+    "by_chance",
     "compare",
     "curves",
     "group_names",
@@ -91,6 +95,7 @@ __all__ = [
     "kl_over_time",
     "kl_per_dimension",
     "latent_names",
+    "latent_order",
     "latent_response",
     "layer_rates",
     "pictures_to_urls",
