@@ -1,5 +1,6 @@
 """The main jobs, each a function that a notebook and the command line both call."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,7 +9,7 @@ from unweave import catalog, runs
 from unweave.catalog.plugins import Source
 from unweave.data import DataOptions, FactorImages, load_data
 from unweave.devices import Precision
-from unweave.errors import ConfigError
+from unweave.errors import ConfigError, UnweaveError
 from unweave.figures import prior_samples, reconstructions, traversals
 from unweave.files.writing import write_atomically
 from unweave.methods import Method, is_in_file, method_named, name_in_file
@@ -18,11 +19,14 @@ from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
 from unweave.runs.wrapped import WrappedModel, wrap
 from unweave.training import loop
-from unweave.watchers import Pictures, ProgressBar, TensorBoard
+from unweave.watchers import Effort, Pictures, ProgressBar, TensorBoard
 
 if TYPE_CHECKING:
+    from unweave.evaluation.baselines import Baselines
     from unweave.evaluation.encode import Encoded
     from unweave.evaluation.scores import Scores
+
+log = logging.getLogger(__name__)
 
 
 def train(
@@ -304,16 +308,25 @@ def draw_figures(run: Run) -> list[Path]:
 def write_report(
     of: Sequence[Run | str | Path] | Run | WrappedModel | str | Path,
     out: str | Path | None = None,
+    *,
+    baselines: bool = True,
+    files: str | Path | None = None,
 ) -> Path:
-    """Write the report of a run or a wrapped model, or the comparison of several runs."""
+    """Write the report of a run or a wrapped model, or the comparison of several runs.
+
+    `baselines` of one model's scores are made where its folder keeps none yet. `files` is a
+    folder for the figures, tables and references that the page offers, each a file of its own.
+    """
+    from unweave.evaluation.baselines import Baselines
+    from unweave.pages import files_in
     from unweave.report import comparison_html, report_html
 
     if isinstance(of, Run | WrappedModel | str | Path):
         model = runs.load(of) if isinstance(of, str | Path) else of
-        content = report_html(model)
+        content = report_html(model, _baselines(model) if baselines else Baselines())
         folder = model.path if isinstance(model, Run) and model.folder else Path()
     elif len(of) == 1:
-        return write_report(of[0], out)
+        return write_report(of[0], out, baselines=baselines, files=files)
     else:
         loaded = [entry if isinstance(entry, Run) else runs.load(entry) for entry in of]
         content, folder = comparison_html(loaded), Path()
@@ -322,11 +335,27 @@ def write_report(
     path = Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, content)
+    if files is not None:
+        folder = Path(files)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, part in files_in(content).items():
+            write_atomically(folder / name, part)
     return path
 
 
+def _baselines(model: Run | WrappedModel) -> "Baselines":
+    """Return the baselines of a model; none where its data cannot be opened here."""
+    from unweave.evaluation.baselines import Baselines, baselines_of
+
+    try:
+        return baselines_of(model)
+    except UnweaveError as error:
+        log.info("no baselines: %s", error)
+        return Baselines()
+
+
 def _watchers(machine: Machine, progress: bool) -> list[loop.Watcher]:
-    watchers: list[loop.Watcher] = [Pictures()]
+    watchers: list[loop.Watcher] = [Pictures(), Effort()]
     if progress:
         watchers.append(ProgressBar())
     if machine.tensorboard:

@@ -159,9 +159,9 @@ def _ray_runner(flags: Run) -> Any:
 
 
 def _dry_run(study: Any, flags: Run) -> int:
+    from unweave.pages.words import duration
     from unweave.studies import estimate, expand, ledger_of
     from unweave.studies.run.driver import choose_workers
-    from unweave.studies.run.progress import in_words
 
     plan = expand(study)
     ledger = ledger_of(plan, flags.out)
@@ -178,8 +178,8 @@ def _dry_run(study: Any, flags: Run) -> int:
         table.add_row(
             line.kind,
             f"{line.runs:,}",
-            in_words(line.train_seconds),
-            in_words(line.score_seconds),
+            duration(line.train_seconds),
+            duration(line.score_seconds),
             f"{line.bytes / 1e6:.1f} MB",
         )
     _output.show(table)
@@ -187,8 +187,8 @@ def _dry_run(study: Any, flags: Run) -> int:
     seconds = sum(line.runs * line.seconds for line in estimates)
     size = sum(line.runs * line.bytes for line in estimates)
     _output.say(
-        f"about {in_words(seconds / min(workers, len(missing)))} with {workers} at a time "
-        f"({in_words(seconds)} of one), {size / 1e9:.2f} GB"
+        f"about {duration(seconds / min(workers, len(missing)))} with {workers} at a time "
+        f"({duration(seconds)} of one), {size / 1e9:.2f} GB"
     )
     return 0
 

@@ -5,7 +5,7 @@ from PIL import Image
 from unweave import applications
 from unweave.applications import Kept
 from unweave.errors import UnweaveError
-from unweave.pages import Html, join, picture_url, section, table, tag
+from unweave.pages import Html, picture_url, section, table, tag
 from unweave.report.drawn import pictured
 from unweave.runs.run import Run
 
@@ -28,10 +28,7 @@ def _one(kept: Kept, run: Run) -> Html:
     if kept.step != run.step:
         words = f"Of step {kept.step:,}; the run is at step {run.step:,}."
         older = tag("p", words, class_="note")
-    tables = [
-        join(tag("p", part.title), table(part.header, part.shown(), "scores"))
-        for part in kept.tables
-    ]
+    tables = [table(part.header, part.shown(), title=part.title) for part in kept.tables]
     caveats = tag("ul", [tag("li", caveat) for caveat in kept.caveats]) if kept.caveats else None
     name = applications.spelled(kept.name)
     return section(name, older, tag("p", kept.paragraph), tables, _picture(kept), caveats, level=3)
@@ -47,4 +44,5 @@ def _picture(kept: Kept) -> Html | None:
             picture = opened.convert("RGB")
     except (OSError, ValueError, SyntaxError) as error:
         return tag("p", f"The figure cannot be read: {error}", class_="note")
-    return pictured(picture_url(picture), "", f"figure of {kept.name}")
+    name = applications.spelled(kept.name)
+    return pictured(picture_url(picture), f"What {name} found.", f"figure of {name}")

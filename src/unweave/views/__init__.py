@@ -8,10 +8,12 @@ same rows, `sample_codes` once and pass it as `codes`.
 from unweave.views.caption import Caption, caption
 from unweave.views.code_sample import CodeSample, sample_codes, sample_rows
 from unweave.views.comparison import (
+    FEWEST_RUNS,
     Comparison,
     GroupScore,
     RankAgreement,
     RunRow,
+    by_chance,
     compare,
     group_names,
     rank_agreement,
@@ -54,12 +56,13 @@ from unweave.views.training_curves import (
     kl_over_time,
     layer_rates,
 )
-from unweave.views.turning import turned, units_by_weight, values_of
+from unweave.views.turning import latent_order, turned, units_by_weight, values_of
 from unweave.views.view import View, pictures_to_urls, plain, to_picture, to_url
 from unweave.views.warning_signs import KNOWN, Warned, Warnings, warnings
 
 __all__ = [
     "CARRIES",
+    "FEWEST_RUNS",
     "KINDS",
     "KNOWN",
     "RANGES",
@@ -90,6 +93,7 @@ __all__ = [
     "Warned",
     "Warnings",
     "caption",
+    "by_chance",
     "compare",
     "curves",
     "group_names",
@@ -98,6 +102,7 @@ __all__ = [
     "kl_over_time",
     "kl_per_dimension",
     "latent_names",
+    "latent_order",
     "latent_response",
     "layer_rates",
     "mixing_grid",

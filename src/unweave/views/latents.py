@@ -12,6 +12,7 @@ from unweave.metrics import dci, mig, protocol_words
 from unweave.runs.model import Model
 from unweave.tables import factor_table
 from unweave.views.code_sample import CodeSample, sample_codes
+from unweave.views.turning import latent_order
 from unweave.views.view import View
 
 Kind = Literal["mi", "dci"]
@@ -41,7 +42,7 @@ class KlPerDimension(View):
 
     labels: list[str]
     order: np.ndarray
-    """Latents, largest first."""
+    """Latents, largest first; dimensions of one category or angle together."""
     kl: np.ndarray | None
     """KL to the prior in nats, if the model has a posterior."""
     variance: np.ndarray
@@ -92,10 +93,9 @@ def kl_per_dimension(model: Model, codes: CodeSample | None = None) -> KlPerDime
     """Measure how much each latent carries."""
     codes = codes or sample_codes(model)
     kl, variance = codes.kl(), codes.codes.var(axis=0).astype(np.float64)
-    weight = variance if kl is None else kl
     return KlPerDimension(
         model.latent_labels(),
-        np.argsort(-weight, kind="stable"),
+        np.array(latent_order(model, codes)),
         kl,
         variance,
         active_latents(codes),

@@ -4,7 +4,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from rules._applied import fresh, look, trained
+from rules._applied import look, of_others, trained
 from rules._rule import Checks, Columns, Finding, Rule
 from unweave.applications import intervene
 from unweave.applications._inputs import sample
@@ -57,7 +57,7 @@ RULE = Rule(
     method=lambda seed: finding(trained(MIXED, seed)),
     saboteurs={
         "images assigned at random": at_random,
-        "untrained": lambda seed: finding(fresh(MIXED, seed)),
+        "codes of other images": lambda seed: finding(of_others(trained(MIXED, seed))),
     },
     checks=checks,
     picture="Traversals of the model, one line for each latent.",
