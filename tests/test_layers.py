@@ -47,6 +47,8 @@ ONLY_IN = {
     "tyro": ("cli",),
     "h5py": ("data",),
     "tensorboardX": ("watchers",),
+    "mlflow": ("watchers",),
+    "wandb": ("watchers",),
     "lightgbm": ("metrics",),
     "ray": ("studies",),
     "starlette": ("explorer",),

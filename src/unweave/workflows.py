@@ -8,7 +8,7 @@ from unweave import catalog, runs
 from unweave.catalog.plugins import Source
 from unweave.data import DataOptions, FactorImages, load_data
 from unweave.devices import Precision
-from unweave.errors import ConfigError
+from unweave.errors import ConfigError, Stopped
 from unweave.figures import prior_samples, reconstructions, traversals
 from unweave.files.writing import write_atomically
 from unweave.methods import Method, is_in_file, method_named, name_in_file
@@ -18,7 +18,7 @@ from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
 from unweave.runs.wrapped import WrappedModel, wrap
 from unweave.training import loop
-from unweave.watchers import Pictures, ProgressBar, TensorBoard
+from unweave.watchers import Pictures, Plateau, ProgressBar, logging_to
 
 if TYPE_CHECKING:
     from unweave.evaluation.encode import Encoded
@@ -94,7 +94,11 @@ def train_config(
     if not isinstance(machine, Machine):
         raise ConfigError(f"machine: expected Machine(…), found {machine!r}")
     folder = Path(out) if out is not None else Path("runs") / config.run_name
-    run = loop.start(config, data, folder, machine, _watchers(machine, progress))
+    watchers = _watchers(machine, progress)
+    try:
+        run = loop.start(config, data, folder, machine, watchers)
+    except Stopped as stop:
+        run = _ended_early(stop, folder, data, machine, watchers)
     return _finish(run, evaluate)
 
 
@@ -122,8 +126,31 @@ def resume(
             f"train further with `unweave resume {folder} --steps {2 * config.steps}`"
         )
     opened = data if data is not None else run_folder.open_data(config)
-    run = loop.resume(folder, opened, machine, _watchers(machine, progress), steps)
+    watchers = _watchers(machine, progress)
+    try:
+        run = loop.resume(folder, opened, machine, watchers, steps)
+    except Stopped as stop:
+        run = _ended_early(stop, folder, opened, machine, watchers)
     return _finish(run, evaluate)
+
+
+def _ended_early(
+    stop: Stopped,
+    folder: str | Path,
+    data: FactorImages,
+    machine: Machine,
+    watchers: Sequence[loop.Watcher],
+) -> Run:
+    """Finish a run at the step where it stopped getting better, if that is why it stopped."""
+    step = next((w.reached for w in watchers if isinstance(w, Plateau) and w.reached), None)
+    if step is None:
+        raise stop
+    for watcher in watchers:
+        watcher.told(
+            f"no better for {machine.patience} evaluations: ended at step {step:,}; "
+            f"`unweave resume {folder} --steps N` trains it further"
+        )
+    return loop.resume(folder, data, machine, watchers, step)
 
 
 def evaluate(
@@ -329,9 +356,9 @@ def _watchers(machine: Machine, progress: bool) -> list[loop.Watcher]:
     watchers: list[loop.Watcher] = [Pictures()]
     if progress:
         watchers.append(ProgressBar())
-    if machine.tensorboard:
-        watchers.append(TensorBoard())
-    return watchers
+    if machine.patience:
+        watchers.append(Plateau(machine.patience))
+    return watchers + [logging_to(name) for name in machine.loggers]
 
 
 def _finish(run: Run, with_scores: bool) -> Run:

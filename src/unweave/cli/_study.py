@@ -10,6 +10,7 @@ from rich.table import Table
 from unweave.cli import _output
 from unweave.cli._parse import PLUGIN, parse, take_name
 from unweave.errors import ConfigError
+from unweave.process import in_words
 from unweave.settings.machine import DeviceName
 
 ACTIONS = ("run", "table", "report")
@@ -153,7 +154,6 @@ def _ray_runner(flags: Run) -> Any:
 def _dry_run(study: Any, flags: Run) -> int:
     from unweave.studies import estimate, expand, ledger_of
     from unweave.studies.run.driver import choose_workers
-    from unweave.studies.run.progress import in_words
 
     plan = expand(study)
     ledger = ledger_of(plan, flags.out)

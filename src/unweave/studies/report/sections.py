@@ -9,6 +9,7 @@ import numpy as np
 from unweave import catalog
 from unweave.correlation import rank_correlation
 from unweave.figures.comparisons import draw_agreement
+from unweave.process import in_words
 from unweave.runs.folder import RunFolder, versions
 from unweave.studies.define.expansion import Plan
 from unweave.studies.report import plots
@@ -22,7 +23,6 @@ from unweave.studies.report.statistics import (
 )
 from unweave.studies.report.table import StudyTable
 from unweave.studies.run.ledger import Ledger
-from unweave.studies.run.progress import in_words
 
 MOST_PAIRS = 28
 """With more arms than give so many pairs, each method is compared by its best arm only."""

@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 from unweave.errors import DataError
 from unweave.files.writing import write_atomically
+from unweave.process import in_words
 from unweave.studies.run.ledger import Ledger, now
 
 
@@ -89,14 +90,3 @@ class Progress:
             return
         self._printed, self._line = time.monotonic(), line
         self.stream.flush()
-
-
-def in_words(seconds: float) -> str:
-    """Say a length of time: 40 s, 12 min, 3.5 h, 12 days."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    if seconds < 48 * 3600:
-        return f"{seconds / 3600:.1f} h"
-    return f"{seconds / 86400:,.1f} days"
