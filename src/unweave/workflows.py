@@ -9,6 +9,7 @@ from unweave.catalog.plugins import Source
 from unweave.data import DataOptions, FactorImages, load_data
 from unweave.devices import Precision
 from unweave.errors import ConfigError, Stopped
+from unweave.examples import folder_of, is_example
 from unweave.figures import prior_samples, reconstructions, traversals
 from unweave.files.writing import write_atomically
 from unweave.methods import Method, is_in_file, method_named, name_in_file
@@ -23,6 +24,22 @@ from unweave.watchers import Pictures, Plateau, ProgressBar, logging_to
 if TYPE_CHECKING:
     from unweave.evaluation.encode import Encoded
     from unweave.evaluation.scores import Scores
+
+
+def load(
+    folder: str | Path,
+    device: str = "cpu",
+    data: FactorImages | None = None,
+    plugins: Sequence[Source] = (),
+    within: str | Path | None = None,
+) -> Run:
+    """Load a run from its folder, or one that comes with the package: `load("example:dsprites")`.
+
+    The rest is as in `unweave.runs.load`.
+    """
+    if is_example(folder):
+        folder = folder_of(str(folder))
+    return runs.load(folder, device, data, plugins, within)
 
 
 def train(
@@ -185,7 +202,7 @@ def evaluate(
             nulls=nulls,
         )
     if not isinstance(run, Run):
-        run = runs.load(run)
+        run = load(run)
     how: dict[str, Any] = {
         "preset": preset,
         "protocol": protocol,
@@ -211,6 +228,7 @@ def evaluate(
         scores.kept = run.folder.add_scores(
             scores_to_json(scores), step=run.step, preliminary=preset == "fast"
         )
+        _write_card(run)
     return scores
 
 
@@ -353,7 +371,7 @@ def write_report(
 
 
 def _watchers(machine: Machine, progress: bool) -> list[loop.Watcher]:
-    watchers: list[loop.Watcher] = [Pictures()]
+    watchers: list[loop.Watcher] = [_Card(), Pictures()]
     if progress:
         watchers.append(ProgressBar())
     if machine.patience:
@@ -365,4 +383,18 @@ def _finish(run: Run, with_scores: bool) -> Run:
     draw_figures(run)
     if with_scores:
         evaluate(run)
+    _write_card(run)
     return run
+
+
+def _write_card(run: Run) -> None:
+    from unweave.report.card import write_card  # on first use: it draws on all of the report
+
+    write_card(run)
+
+
+class _Card(loop.Watcher):
+    """A card from the start on, so that a folder says what it is however its run ends."""
+
+    def started(self, run: Run, first_step: int) -> None:
+        _write_card(run)
