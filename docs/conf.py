@@ -1,4 +1,4 @@
-"""The documentation site: `make docs`. Pages of methods, metrics, worlds and notebooks are made here.
+"""The documentation site: `make docs`.
 
 What is generated goes to docs/generated, which is not in git: a page of each method and metric
 from its docstring, settings and results, the gallery of worlds, and notebooks as pages.

@@ -126,7 +126,8 @@ def acceptance(name: str) -> str:
             rows.append(f"| {escaped(line['arm'])} | {line['seed']} | {escaped(numbers)} |")
         parts.append(f"### {file.stem}\n\n" + "\n".join(rows))
     if not parts:
-        return "## Acceptance\n\nNot measured yet; [what others were held to](../../results/acceptance.md)."
+        others = "[what others were held to](../../results/acceptance.md)"
+        return f"## Acceptance\n\nNot measured yet; {others}."
     intro = (
         "What the method and deliberately broken versions of it reached; the claims and bounds "
         "are in [acceptance](../../results/acceptance.md)."

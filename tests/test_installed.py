@@ -143,7 +143,8 @@ def test_what_the_readme_shows_and_names_is_in_the_sdist(built):
     local = {target for target in targets if not target.startswith(("http:", "https:"))}
     assert any(target.endswith((".png", ".gif", ".webp")) for target in local)
     with tarfile.open(built[0]) as archive:
-        inside = {name.partition("/")[2] for name in archive.getnames()}
+        files = {Path(name.partition("/")[2]) for name in archive.getnames()}
+    inside = {str(place) for file in files for place in (file, *file.parents)}
     assert sorted(local - inside) == []
 
 

@@ -56,6 +56,7 @@ def test_the_folder_has_a_card_with_method_data_scores_pictures_and_the_command(
 
 def test_the_head_of_a_card_is_yaml(run):
     import yaml
+
     found = yaml.safe_load((run.path / "README.md").read_text().split("---\n")[1])
     assert found["model-index"][0]["results"][0]["metrics"][0]["type"] == "mig"
 
