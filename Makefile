@@ -66,7 +66,7 @@ demo: $(READY)
 	$(BIN)/unweave demo
 
 docs: $(READY) # The site, build/site/index.html; a warning is an error
-	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going -j auto docs build/site
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going docs build/site
 
 clean:
 	rm -rf $(VENV) build dist docs/generated src/*.egg-info .pytest_cache .mypy_cache .ruff_cache

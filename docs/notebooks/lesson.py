@@ -9,7 +9,7 @@ from unweave import recipes
 QUIET = uw.Machine(evaluations=1)
 
 
-def trained(method: uw.methods.Method, seed: int = 0, steps: int = 1500) -> uw.Run:
+def trained(method: uw.methods.Method, seed: int = 0, steps: int = 800) -> uw.Run:
     """Train a method on dSprites with the network and the rate of the default recipe."""
     recipe = recipes.demo()
     rate = replace(uw.Adam(2e-3), warmup_steps=min(200, steps), decay_steps=steps)
