@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from unweave.data import load_data as load_data
     from unweave.estimator import Disentangler as Disentangler
     from unweave.evaluation.probes import leakage as leakage
+    from unweave.hub import from_pretrained as from_pretrained
+    from unweave.hub import save_pretrained as save_pretrained
 
     # names: python docs/make_tables.py
     from unweave.methods.aae import AAE as AAE
@@ -76,7 +78,6 @@ if TYPE_CHECKING:
     # end of names
     from unweave.runs.config import Machine as Machine
     from unweave.runs.run import Run as Run
-    from unweave.runs.run import load as load
     from unweave.runs.wrapped import wrap as wrap
     from unweave.settings.optimizers import SGD as SGD
     from unweave.settings.optimizers import Adagrad as Adagrad
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     from unweave.settings.schedules import constant as constant
     from unweave.studies import Study as Study
     from unweave.workflows import evaluate as evaluate
+    from unweave.workflows import load as load
     from unweave.workflows import resume as resume
     from unweave.workflows import train as train
     from unweave.workflows import write_report as write_report
@@ -109,9 +111,11 @@ _PLACES = {
     "evaluate": "workflows",
     "from_arrays": "data",
     "leakage": "evaluation.probes",
-    "load": "runs.run",
+    "from_pretrained": "hub",
+    "load": "workflows",
     "load_data": "data",
     "resume": "workflows",
+    "save_pretrained": "hub",
     "train": "workflows",
     "wrap": "runs.wrapped",
     "write_report": "workflows",

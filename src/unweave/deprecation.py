@@ -74,7 +74,7 @@ def renamed_argument(
                     stacklevel=2,
                 )
                 given[new] = given.pop(old)
-            return function(*arguments, **given)  # type: ignore[arg-type]
+            return function(*arguments, **given)
 
         return call
 

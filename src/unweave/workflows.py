@@ -9,7 +9,8 @@ from unweave import catalog, runs
 from unweave.catalog.plugins import Source
 from unweave.data import DataOptions, FactorImages, load_data
 from unweave.devices import Precision
-from unweave.errors import ConfigError, UnweaveError
+from unweave.errors import ConfigError, Stopped, UnweaveError
+from unweave.examples import folder_of, is_example
 from unweave.figures import prior_samples, reconstructions, traversals
 from unweave.files.writing import write_atomically
 from unweave.methods import Method, is_in_file, method_named, name_in_file
@@ -19,7 +20,7 @@ from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
 from unweave.runs.wrapped import WrappedModel, wrap
 from unweave.training import loop
-from unweave.watchers import Effort, Pictures, ProgressBar, TensorBoard
+from unweave.watchers import Effort, Pictures, Plateau, ProgressBar, logging_to
 
 if TYPE_CHECKING:
     from unweave.evaluation.baselines import Baselines
@@ -27,6 +28,22 @@ if TYPE_CHECKING:
     from unweave.evaluation.scores import Scores
 
 log = logging.getLogger(__name__)
+
+
+def load(
+    folder: str | Path,
+    device: str = "cpu",
+    data: FactorImages | None = None,
+    plugins: Sequence[Source] = (),
+    within: str | Path | None = None,
+) -> Run:
+    """Load a run from its folder, or one that comes with the package: `load("example:dsprites")`.
+
+    The rest is as in `unweave.runs.load`.
+    """
+    if is_example(folder):
+        folder = folder_of(str(folder))
+    return runs.load(folder, device, data, plugins, within)
 
 
 def train(
@@ -98,7 +115,11 @@ def train_config(
     if not isinstance(machine, Machine):
         raise ConfigError(f"machine: expected Machine(…), found {machine!r}")
     folder = Path(out) if out is not None else Path("runs") / config.run_name
-    run = loop.start(config, data, folder, machine, _watchers(machine, progress))
+    watchers = _watchers(machine, progress)
+    try:
+        run = loop.start(config, data, folder, machine, watchers)
+    except Stopped as stop:
+        run = _ended_early(stop, folder, data, machine, watchers)
     return _finish(run, evaluate)
 
 
@@ -126,8 +147,31 @@ def resume(
             f"train further with `unweave resume {folder} --steps {2 * config.steps}`"
         )
     opened = data if data is not None else run_folder.open_data(config)
-    run = loop.resume(folder, opened, machine, _watchers(machine, progress), steps)
+    watchers = _watchers(machine, progress)
+    try:
+        run = loop.resume(folder, opened, machine, watchers, steps)
+    except Stopped as stop:
+        run = _ended_early(stop, folder, opened, machine, watchers)
     return _finish(run, evaluate)
+
+
+def _ended_early(
+    stop: Stopped,
+    folder: str | Path,
+    data: FactorImages,
+    machine: Machine,
+    watchers: Sequence[loop.Watcher],
+) -> Run:
+    """Finish a run at the step where it stopped getting better, if that is why it stopped."""
+    step = next((w.reached for w in watchers if isinstance(w, Plateau) and w.reached), None)
+    if step is None:
+        raise stop
+    for watcher in watchers:
+        watcher.told(
+            f"no better for {machine.patience} evaluations: ended at step {step:,}; "
+            f"`unweave resume {folder} --steps N` trains it further"
+        )
+    return loop.resume(folder, data, machine, watchers, step)
 
 
 def evaluate(
@@ -162,7 +206,7 @@ def evaluate(
             nulls=nulls,
         )
     if not isinstance(run, Run):
-        run = runs.load(run)
+        run = load(run)
     how: dict[str, Any] = {
         "preset": preset,
         "protocol": protocol,
@@ -188,6 +232,7 @@ def evaluate(
         scores.kept = run.folder.add_scores(
             scores_to_json(scores), step=run.step, preliminary=preset == "fast"
         )
+        _write_card(run)
     return scores
 
 
@@ -355,16 +400,30 @@ def _baselines(model: Run | WrappedModel) -> "Baselines":
 
 
 def _watchers(machine: Machine, progress: bool) -> list[loop.Watcher]:
-    watchers: list[loop.Watcher] = [Pictures(), Effort()]
+    watchers: list[loop.Watcher] = [_Card(), Pictures(), Effort()]
     if progress:
         watchers.append(ProgressBar())
-    if machine.tensorboard:
-        watchers.append(TensorBoard())
-    return watchers
+    if machine.patience:
+        watchers.append(Plateau(machine.patience))
+    return watchers + [logging_to(name) for name in machine.loggers]
 
 
 def _finish(run: Run, with_scores: bool) -> Run:
     draw_figures(run)
     if with_scores:
         evaluate(run)
+    _write_card(run)
     return run
+
+
+def _write_card(run: Run) -> None:
+    from unweave.report.card import write_card  # on first use: it draws on all of the report
+
+    write_card(run)
+
+
+class _Card(loop.Watcher):
+    """A card from the start on, so that a folder says what it is however its run ends."""
+
+    def started(self, run: Run, first_step: int) -> None:
+        _write_card(run)

@@ -4,7 +4,7 @@ import pytest
 
 from unweave.studies import expand
 from unweave.studies.define.study import study_from_plain
-from unweave.studies.report.published import cells_of, counted
+from unweave.studies.report.published import cells_of, marks_of
 from unweave.studies.report.table import StudyTable
 
 
@@ -66,6 +66,6 @@ def test_what_was_not_run_is_said_and_data_sets_are_kept_apart():
 
 
 def test_marks_are_counted():
-    assert counted([])["reproduced"] == 0
+    assert marks_of([])["reproduced"] == 0
     with pytest.raises(KeyError):
-        counted([])["beaten"]
+        marks_of([])["beaten"]

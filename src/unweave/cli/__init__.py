@@ -34,6 +34,8 @@ VERBS = {
     "explore": "Look at runs in a browser: sliders, heat maps, curves; or export a page.",
     "advise": "Say which method to begin with, or what to change in a run.",
     "export": "Write the encoder and the decoder of a run as ONNX files.",
+    "push": "Share a run on the Hugging Face Hub, or as a folder: unweave push RUN USER/NAME",
+    "pull": "Get a run that somebody shared: unweave pull USER/NAME",
     "list": "Show what there is: methods, data, metrics, architectures, runs.",
     "data": "Describe a data set; --show draws samples and what each factor does.",
     "doctor": "Look at this machine: versions, extras, devices, threads, room, speed.",
@@ -47,6 +49,9 @@ usage: unweave VERB ...   (unweave VERB --help says more)
 
 Every verb takes --plugin FILE.py: it runs the file, and knows the methods, metrics, data sets
 and architectures in it. Plugins that are installed are known by themselves.
+
+Where a run is asked for, example:dsprites, example:shapes3d or example:glyphs is one that comes
+with unweave.
 
 Every verb takes --allow-data PATH: data that a run of somebody else names is opened, if it is
 in there. What you trained on or looked at by name needs no leave.
@@ -123,6 +128,10 @@ def _dispatch(words: list[str]) -> int:
         from unweave.cli._parse import allow_data
 
         allow_data(rest)
+    if any(word.startswith("example:") for word in rest):
+        from unweave.examples import folder_of, is_example
+
+        rest = [str(folder_of(word)) if is_example(word) else word for word in rest]
     module = importlib.import_module(f"unweave.cli._{verb}")
     code: int = module.run(rest)
     return code

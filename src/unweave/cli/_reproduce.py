@@ -65,7 +65,7 @@ def _list() -> int:
 def _reproduce(flags: Flags) -> int:
     from unweave.studies import expand, ledger_of, make_table, run_study
     from unweave.studies.define.study import read_study, shipped_studies
-    from unweave.studies.report.published import cells_of, counted
+    from unweave.studies.report.published import cells_of, marks_of
     from unweave.studies.report.write import write_report
 
     study = read_study(flags.name)
@@ -88,7 +88,7 @@ def _reproduce(flags: Flags) -> int:
     page = write_report(plan, ledger, folder / f"{study.name}.md")
     cells = cells_of(plan, table.done)
     _output.show(_as_table(cells))
-    counts = ", ".join(f"{count} {mark}" for mark, count in counted(cells).items() if count)
+    counts = ", ".join(f"{count} {mark}" for mark, count in marks_of(cells).items() if count)
     _output.say(f"{len(cells)} published cells: {counts or 'none'}; {page}")
     for run_id, message in failures[:10]:
         _output.say(f"failed: {run_id}: {message}")

@@ -1,8 +1,8 @@
-"""unweave study run | table | report FILE"""
+"""unweave study run | slurm | table | report FILE"""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import tyro
 from rich.table import Table
@@ -10,9 +10,11 @@ from rich.table import Table
 from unweave.cli import _output
 from unweave.cli._parse import PLUGIN, parse, take_name
 from unweave.errors import ConfigError
+from unweave.pages.words import duration
 from unweave.settings.machine import DeviceName
+from unweave.studies.run.slurm import Slurm, read_part, script
 
-ACTIONS = ("run", "table", "report")
+ACTIONS = ("run", "slurm", "table", "report")
 SHIPPED = (
     "exercises",
     "few_labels",
@@ -23,10 +25,11 @@ SHIPPED = (
     "weak_supervision",
 )
 MANY_RUNS = 5_000  # are checked in seconds
-USAGE = "unweave study run|table|report FILE"
+USAGE = "unweave study run|slurm|table|report FILE"
 HELP = f"""usage: {USAGE}
 
   run     do the runs that are missing; --dry-run shows them with time and disk
+  slurm   write a job array that does the runs on a cluster of Slurm
   table   write one row per run (CSV or Parquet) and show the medians
   report  write the report: intervals, comparisons, plots, choice without labels
 
@@ -67,6 +70,19 @@ class Run:
     """Cores that Ray keeps for a run; by default as many as threads."""
     gpus_per_run: float = 0.0
     """GPUs, or a part of one, that Ray keeps for a run."""
+    part: str | None = None
+    """K/N: do the K-th of N parts of the runs, and leave the others to other machines."""
+
+
+@dataclass(frozen=True)
+class MakeScript:
+    file: tyro.conf.Positional[str]
+    """TOML file of the study, or the name of a shipped one."""
+    out: str = "runs"
+    """Folder of the runs, which all nodes must see."""
+    to: str | None = None
+    """Where the script goes; by default NAME.sbatch here."""
+    ask: Annotated[Slurm, tyro.conf.arg(name="")] = Slurm()
 
 
 @dataclass(frozen=True)
@@ -100,6 +116,9 @@ def run(words: list[str]) -> int:
         return 0
     if action == "run":
         return _run(parse(Run, words, "study run", "Run a study: do what is missing of it."))
+    if action == "slurm":
+        words_of_help = "Write the script of a job array: `sbatch NAME.sbatch` submits it."
+        return _slurm(parse(MakeScript, words, "study slurm", words_of_help))
     if action == "table":
         return _table(parse(MakeTable, words, "study table", "Write the table of a study."))
     return _report(parse(MakeReport, words, "study report", "Write the report of a study."))
@@ -124,6 +143,7 @@ def _run(flags: Run) -> int:
         retry_failed=flags.retry_failed,
         source=study_file(flags.file),
         runner=_ray_runner(flags) if flags.ray or flags.ray_address else None,
+        part=None if flags.part is None else read_part(flags.part),
     )
     _output.say(f"{outcome.new} new runs; results: {outcome.folder}")
     failures = outcome.failures()
@@ -132,6 +152,27 @@ def _run(flags: Run) -> int:
     if failures:
         _output.say(f"{len(failures)} failed; --retry-failed begins them again")
     return 1 if failures else 0
+
+
+def _slurm(flags: MakeScript) -> int:
+    from unweave.files.writing import write_atomically
+    from unweave.studies import expand
+    from unweave.studies.define.study import SHIPPED as SHIPPED_FOLDER
+    from unweave.studies.define.study import study_file
+
+    study = _read(flags.file)
+    plan = expand(study)
+    # A task on another node starts elsewhere; a shipped study is found by its name there too.
+    given = study_file(flags.file)
+    file = Path(flags.file) if given.parent == SHIPPED_FOLDER else given.absolute()
+    root = Path(flags.out).absolute()
+    (root / "studies" / study.name / "slurm").mkdir(parents=True, exist_ok=True)
+    path = Path(flags.to or f"{study.name}.sbatch")
+    write_atomically(path, script(study.name, file, root, flags.ask))
+    _output.say(
+        f"{path}: {len(plan.runs)} runs in {flags.ask.tasks} tasks; submit it with: sbatch {path}"
+    )
+    return 0
 
 
 def _read(file: str) -> Any:
@@ -159,7 +200,6 @@ def _ray_runner(flags: Run) -> Any:
 
 
 def _dry_run(study: Any, flags: Run) -> int:
-    from unweave.pages.words import duration
     from unweave.studies import estimate, expand, ledger_of
     from unweave.studies.run.driver import choose_workers
 

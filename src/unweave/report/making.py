@@ -68,6 +68,9 @@ def repeat_section(run: Run) -> Html:
     return section(
         "How to repeat it",
         tag("p", "The same command with the same versions gives the same numbers:"),
-        tag("pre", tag("code", training_command(run.config))),
+        tag(
+            "pre",
+            tag("code", training_command(run.config, run.folder.machine() if run.folder else {})),
+        ),
         table(["", ""], lines, title="Hardware, duration and versions") if lines else None,
     )

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, fields
 from typing import Literal
 
+from unweave import catalog
 from unweave.errors import ConfigError, shown
 from unweave.settings.plain import convert_fields
 
@@ -10,6 +11,7 @@ from unweave.settings.plain import convert_fields
 DeviceName = Literal["auto", "cpu", "cuda", "mps"]
 Precision = Literal["float32", "bfloat16"]
 
+LOGGERS = ("tensorboard", "mlflow", "wandb")
 MOST_STEPS, LARGEST_BATCH = 10**12, 10**8
 """More were not meant."""
 
@@ -67,7 +69,13 @@ class Machine:
     evaluations: int = 10
     """How often to pause for diagnostics and pictures."""
     tensorboard: bool = False
-    """Whether to write event files for TensorBoard too (needs unweave[tensorboard])."""
+    """Whether to write event files for TensorBoard too, as `--log tensorboard` does."""
+    log: str = ""
+    """Programs that get the curves too, with commas between them: tensorboard, mlflow, wandb
+    (each needs the extra of its name)."""
+    patience: int = 0
+    """Stop once the evidence bound has not risen for so many evaluations; the run then counts as
+    one of that many steps. 0 never does."""
 
     def __post_init__(self) -> None:
         convert_fields(self, [field.name for field in fields(self) if field.name != "device"])
@@ -75,3 +83,18 @@ class Machine:
             raise ConfigError(f"threads must be 1 or more, found {self.threads}")
         if self.checkpoint_seconds < 0 or self.evaluations < 0:
             raise ConfigError("checkpoint_seconds and evaluations must be 0 or more")
+        if self.patience < 0:
+            raise ConfigError(f"patience must be 0 or more, found {self.patience}")
+        if self.patience and self.evaluations <= self.patience:
+            raise ConfigError(
+                f"patience of {self.patience} needs more evaluations than that, found "
+                f"{self.evaluations}; set --evaluations {10 * self.patience}"
+            )
+        for name in self.loggers:
+            catalog.check_name(name, LOGGERS, "logger")
+
+    @property
+    def loggers(self) -> tuple[str, ...]:
+        """Return the names of the programs that get the curves."""
+        named = [name.strip() for name in self.log.split(",") if name.strip()]
+        return tuple(dict.fromkeys([*named, *(["tensorboard"] if self.tensorboard else [])]))

@@ -11,6 +11,14 @@ from unweave.runs.config import named
 from unweave.settings.plain import flat, from_plain
 
 
+class Mistakes(ConfigError):
+    """Several things that are wrong with one part of a study."""
+
+    def __init__(self, problems: Sequence[str]):
+        self.problems = list(problems)
+        super().__init__("; ".join(self.problems))
+
+
 class StudyErrors(ConfigError):
     """Everything that is wrong with a study, in one list."""
 
@@ -229,7 +237,15 @@ def read_methods(value: Any) -> tuple[tuple[MethodPlan, bool], ...]:
     """Read the methods, each with whether it has a label of its own."""
     if not isinstance(value, (list, tuple)) or not value:
         raise ConfigError("methods: expected a list with at least one method")
-    return tuple(_read_method(entry, f"methods[{index}]") for index, entry in enumerate(value))
+    found, problems = [], []
+    for index, entry in enumerate(value):
+        try:
+            found.append(_read_method(entry, f"methods[{index}]"))
+        except ConfigError as error:
+            problems.append(str(error))
+    if problems:
+        raise Mistakes(problems)
+    return tuple(found)
 
 
 def _read_method(entry: Any, path: str) -> tuple[MethodPlan, bool]:

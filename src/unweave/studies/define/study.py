@@ -105,6 +105,8 @@ class Study:
         for name, read in _READERS.items():
             try:
                 values[name] = read(getattr(self, name))
+            except entries.Mistakes as error:
+                problems += error.problems
             except ConfigError as error:
                 problems.append(str(error))
         if problems:
@@ -235,10 +237,22 @@ def study_from_plain(plain: Mapping[str, Any]) -> Study:
         if key not in known
     ]
     problems += [f"{key} is missing" for key in ("methods", "data") if key not in plain]
-    name = str(plain.get("name", ""))
+    try:
+        # With something in the place of what is missing, so that the rest is looked at too.
+        study = Study(**({"methods": ["vae"], "data": "toy_xys"} | _known(plain, known)))
+        if problems:
+            from unweave.studies.define.expansion import expand
+
+            expand(study)
+    except StudyErrors as error:
+        problems += error.problems
     if problems:
-        raise StudyErrors(name, problems)
-    return Study(**plain)
+        raise StudyErrors(str(plain.get("name", "")), problems)
+    return study
+
+
+def _known(plain: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
+    return {key: value for key, value in plain.items() if key in names}
 
 
 _SIMPLE = {

@@ -129,6 +129,6 @@ def _is_fixed(plan: Plan, label: str) -> bool:
     return name in ("ground_truth", "pixels") and name in catalog.own_names("unweave.methods")
 
 
-def counted(cells: Sequence[Cell]) -> dict[Mark, int]:
+def marks_of(cells: Sequence[Cell]) -> dict[Mark, int]:
     """Return how many cells have each mark."""
     return {mark: sum(cell.mark == mark for cell in cells) for mark in MARKS}

@@ -6,7 +6,7 @@ from unweave.errors import ConfigError
 from unweave.files.writing import write_atomically
 from unweave.studies.define.expansion import expand
 from unweave.studies.define.study import read_study, shipped_studies
-from unweave.studies.report.published import MARKS, cells_of, counted
+from unweave.studies.report.published import MARKS, cells_of, marks_of
 from unweave.studies.report.table import StudyTable, read_csv
 
 TEXT = """# How much of the field's tables we reproduce
@@ -38,7 +38,7 @@ def write_scoreboard(folder: Path) -> Path:
             continue
         plan, file = expand(study), folder / f"{name}.csv"
         table = read_csv(file) if file.is_file() else StudyTable([], [], [])
-        counts = counted(cells_of(plan, table.done))
+        counts = marks_of(cells_of(plan, table.done))
         total = {mark: total[mark] + counts[mark] for mark in MARKS}
         said = f"[{study.title}]({name}.md)" if file.is_file() else study.title
         cells = " | ".join(str(counts[mark]) for mark in MARKS)

@@ -14,7 +14,7 @@ from unweave.runs.folder import RunFolder, versions
 from unweave.studies.define.expansion import Plan
 from unweave.studies.report import plots
 from unweave.studies.report.blocks import Block, Cells, Code, Heading, Picture, Plot, Text
-from unweave.studies.report.published import LEAST_SPREAD, cells_of, counted
+from unweave.studies.report.published import LEAST_SPREAD, cells_of, marks_of
 from unweave.studies.report.statistics import (
     Comparison,
     compare,
@@ -135,7 +135,7 @@ def beside_published(plan: Plan, done: StudyTable) -> Iterator[Block]:
         )
     header = ["method", "metric", "published", "our median (range)", "seeds", "mark", "source"]
     yield Cells(header, lines, "Published numbers and ours")
-    counts = ", ".join(f"{count} {mark}" for mark, count in counted(cells).items() if count)
+    counts = ", ".join(f"{count} {mark}" for mark, count in marks_of(cells).items() if count)
     yield Text(
         f"Of {len(cells)} published cells: {counts}. Reproduced means that our median lies within "
         f"the paper's spread (at least {LEAST_SPREAD:g}) or is better, and that a baseline is hit "
