@@ -172,7 +172,7 @@ def test_trees_grown_together_are_scikit_learns(classes: int) -> None:
 @pytest.mark.parametrize("codes", [3, 12])
 def test_the_cut_found_is_the_best_of_all_thresholds(monkeypatch, codes: int) -> None:
     monkeypatch.setattr("unweave.metrics._cuts.ROWS_PER_BLOCK", 9)
-    monkeypatch.setattr("unweave.metrics._cuts.CODES_LOOKED_INTO", codes)
+    monkeypatch.setattr("unweave.metrics._cuts.EVERY_CODE", codes)
     rng = np.random.default_rng(codes)
     x = rng.standard_normal((400, codes))
     x[:, 1] = np.where(rng.random(400) < 0.6, 0.0, x[:, 1])  # one value of most rows
@@ -187,8 +187,8 @@ def test_the_cut_found_is_the_best_of_all_thresholds(monkeypatch, codes: int) ->
     inside = np.stack([leaf[:, :400] == side for side in (0, 1)], axis=1).astype(np.float32)
     cuts = best_cuts(
         codes_sorted,
-        codes_sorted.sums((inside * residual[:, None, :400]).reshape(6, 400)),
-        codes_sorted.sums(inside.reshape(6, 400)),
+        codes_sorted.sums([(inside * residual[:, None, :400]).reshape(6, 400).T])[0],
+        codes_sorted.sums([inside.reshape(6, 400).T])[0],
         Nodes(
             np.repeat(np.arange(3), 2),
             np.tile(np.array([0, 1], dtype=np.int8), 3),
