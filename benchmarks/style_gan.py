@@ -35,7 +35,7 @@ ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "results" / "style_gan.md"
 KEPT, PICTURES = PAGE.with_suffix(".jsonl"), PAGE.with_suffix("")
 BUILD = ROOT / "build" / "style_gan"
-DATA = {"toy_xys": 1000, "toy_shapes": 1000}
+DATA = {"toy_xys": 600, "toy_shapes": 600}
 """Data sets, and steps on each."""
 BATCH = 16
 COARSE = 2

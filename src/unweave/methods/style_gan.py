@@ -27,7 +27,8 @@ nothing. A swap takes the coarse styles of one image and the fine ones of anothe
 Differs from the papers: teaching size, with one convolution for each size of map and a judge
 without residual connections; no penalty on path lengths; R1 shares the update of the step it
 is taken in, so that Adam's rates need no correction; pixels end in a sigmoid and lie in [0, 1],
-where a γ has the effect of a fourth of it on [-1, 1]. The run's architecture is not used.
+where γ has the effect of 4 γ on [-1, 1]; noise is quiet, and codes are decoded without any. The
+run's architecture is not used.
 """
 
 from collections.abc import Iterator
@@ -249,14 +250,14 @@ class StyleGAN(Method):
     def find_directions(self, nets: Networks) -> None:
         """Set mean, directions and spread by the networks as they are."""
         found = nets.directions
-        styles = self.draw_styles(nets, DRAWS).double()
+        styles = self.draw_styles(nets, DRAWS).cpu().double()  # which not every device has
         found.mean.copy_(styles.mean(0))
         centred = styles - styles.mean(0)
         for block, (begin, end) in enumerate(self.ranges(nets)):
             if self.directions == "ganspace":
                 along = principal_directions(centred)
             else:
-                answers = nets.synthesis.modulations(begin, end).double()
+                answers = nets.synthesis.modulations(begin, end).cpu().double()
                 along = answered_directions(answers, by_channel=self.sefa_by_channel)
             along = along[: self.latent_dim]
             found.along[block] = along
