@@ -46,12 +46,18 @@ KEPT, PAGE, PICTURES = (
 QUIET = Machine(evaluations=0, threads=1, checkpoint_seconds=1e9)
 
 
-SLOW = Adam(2e-4, betas=(0.5, 0.999))
+SLOW = Adam(4e-4, betas=(0.5, 0.999))
+HALF = {
+    "optimizer": Adam(1e-3, betas=(0.5, 0.999)),
+    "discriminator_optimizer": Adam(2e-3, betas=(0.5, 0.999)),
+}
 TRIES: dict[str, dict[str, Any]] = {
     "as found": {},
     "no noise on what the discriminator sees": {"input_noise": 0.0},
     "judge does not see the spread": {"sees_spread": False},
     "5 noise inputs": {"noise_dim": 5},
+    "62 noise inputs": {"noise_dim": 62},
+    "both rates halved": HALF,
     "discriminator at a tenth of the rate": {"discriminator_optimizer": SLOW},
     "two updates of the generator": {"generator_updates": 2},
     "normalisation after the activation": {"activation_first": True},
@@ -62,7 +68,8 @@ TRIES: dict[str, dict[str, Any]] = {
     "none of these: as it was": {
         "input_noise": 0.0,
         "sees_spread": False,
-        "discriminator_optimizer": SLOW,
+        "optimizer": Adam(1e-3, betas=(0.5, 0.999)),
+        "discriminator_optimizer": Adam(2e-4, betas=(0.5, 0.999)),
         "average_images": 0.0,
         "continuous_weight": 1.0,
         "noise_dim": 62,
@@ -117,7 +124,7 @@ def measure(part: str, name: str, world: str, seed: int) -> dict[str, Any]:
     if part == "rows":
         sheet(run, PICTURES / f"{plain_name(name)}-{world}.png")
     key = {"part": part, "name": name, "world": world, "seed": seed}
-    return key | {"cpu_seconds": round(seconds, 1)} | figures(run, world)
+    return key | {"steps": STEPS, "cpu_seconds": round(seconds, 1)} | figures(run, world)
 
 
 def kept() -> list[dict[str, Any]]:

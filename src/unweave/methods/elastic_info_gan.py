@@ -156,7 +156,8 @@ class ElasticInfoGAN(CodeGAN):
     def contrast(self, nets: Networks, batch: AugmentedBatch) -> Scalar:
         """Return NT-Xent between images and one view of each."""
         features = nets.code_head[:-1](nets.trunk(torch.cat([batch.images, batch.first])))
-        return nt_xent(*features.float().chunk(2), self.contrast_temperature)
+        first, second = features.float().chunk(2)
+        return nt_xent(first, second, self.contrast_temperature)
 
     def diagnose(self, nets: Networks, images: Images) -> dict[str, Scalar]:
         """Return how well codes are read back, and how likely each category is."""

@@ -16,7 +16,10 @@ was trained on generated ones. One code and one fixed noise make one image.
 Differs from the paper: trunk and generator are the run's architecture, the
 generator with batch normalisation as in the paper, the trunk with spectral
 normalisation, as InfoGAN-CR has it (arXiv:1906.06034). With batch normalisation in
-it the trunk would tell a batch of images from a batch of fakes by its statistics.
+it the trunk would tell a batch of images from a batch of fakes by its statistics. The
+generator begins as bright as the data. Noise on what the discriminator sees, a judge that
+sees the spread of a batch and running averages are not in the paper and are off unless asked
+for; docs/results/generators.md shows what each is worth where the class dominates.
 """
 
 from dataclasses import dataclass

@@ -17,7 +17,7 @@ from unweave.settings.optimizers import Adam
 from unweave.settings.schedules import Schedule
 
 NETWORK = PatchesAny(block=1, channels=16, hidden=128)
-STEPS, BATCH = 2500, 32
+STEPS, BATCH = 1250, 32
 SAMPLES = 2000
 
 
@@ -65,13 +65,14 @@ def settled(world: str, **changes: Any) -> InfoGAN:
     """Return InfoGAN as it was found to train, with some settings changed."""
     values: dict[str, Any] = {
         "categories": (WORLDS[world].classes,),
-        "noise_dim": 32,
+        "noise_dim": 16,
         "continuous_weight": 0.3,
         "sees_spread": True,
         "average_images": 6400,
-        "input_noise": Schedule(0.3, 0.1, STEPS - 1000, wait=500),
+        "input_noise": Schedule(0.3, 0.1, STEPS - 500, wait=500),
         "discriminator_width": 64,
-        "discriminator_optimizer": Adam(2e-3, betas=(0.5, 0.999)),
+        "optimizer": Adam(2e-3, betas=(0.5, 0.999)),
+        "discriminator_optimizer": Adam(4e-3, betas=(0.5, 0.999)),
     }
     return InfoGAN(**values | changes)
 
