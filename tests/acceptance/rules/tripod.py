@@ -12,10 +12,10 @@ from unweave.metrics import infomec
 from unweave.runs.run import Run
 from unweave.settings.optimizers import Adam
 
-STEPS = 600
+STEPS = 500
 SETTINGS = {
     "latent_dim": 6,
-    "lambda_hessian": 0.03,
+    "lambda_hessian": 0.02,
     "lambda_information": 1e-4,
     "optimizer": Adam(1e-3, clip_value=1.0),
 }
