@@ -39,9 +39,9 @@ class LabelsOnly(GeneralisedM2):
 
 
 def make(seed: int, kind: type[GeneralisedM2] = GeneralisedM2, draws: int = DRAWS) -> GeneralisedM2:
-    """The latent has room for x and y, so that the side is left to its class."""
+    """The side is told from the latent alone, so that labels weigh its draws."""
     return kind(
-        structure="q(z[2]|image) q(side|image,z)",
+        structure="q(z[3]|image) q(side|z)",
         labels=LABELS,
         label_seed=seed,
         draws=draws,
@@ -132,7 +132,7 @@ def checks(own: Columns, others: dict[str, Columns]) -> Checks:
 
 RULE = Rule(
     covers=("generalised_m2",),
-    claim=f"{LABELS} labels of 4 sides of squares, q(z|image) q(side|image,z), each seed: side of "
+    claim=f"{LABELS} labels of 4 sides of squares, q(z|image) q(side|z), each seed: side of "
     "the other images named right more often than by an encoder of the labels alone, by 0.1 or "
     "more; of the draws of z less than 98 % count, so that their weights matter; over half of the "
     "samples of a class named so by a classifier that has seen all images; over seeds the median "

@@ -12,10 +12,11 @@ from unweave.metrics import infomec
 from unweave.runs.run import Run
 from unweave.settings.optimizers import Adam
 
-STEPS = 500
+STEPS = 600
 SETTINGS = {
     "latent_dim": 6,
-    "lambda_hessian": 0.02,
+    # From the start it would keep the decoder from learning anything.
+    "lambda_hessian": "0:0.03:300",
     "lambda_information": 1e-4,
     "optimizer": Adam(1e-3, clip_value=1.0),
 }
