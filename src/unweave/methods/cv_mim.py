@@ -8,7 +8,7 @@ a batch of such pairs,
     I(a; b)   = E_{i=j}[log 2 - softplus(-a_i·b_j)] - E_{i≠j}[softplus(a_i·b_j) - log 2]
     J(a → b)  = E_{i=j} log q(b_j|a_i) - E_{i,j} log q(b_j|a_i),   not below 0
 
-    encoder        - Σ_views I(s(x); (p + v) / 2) - w_v I(p₁; p₂) - w_p E log D(σ(p, v))
+    encoder        - w_i Σ_views I(s(x); (p + v) / 2) - w_v I(p₁; p₂) - w_p E log D(σ(p, v))
                    + w_d [Σ_views J(p → v) + J(v₁ → v₂) + J(v₂ → v₁)]
     estimators     - log q(v|p) - log q(v₂|v₁), and the views exchanged
     discriminator  - E log D(u) - E log(1 - D(σ(p, v))) + a penalty on its slope
@@ -127,6 +127,9 @@ class CVMIM(Method):
     column `pair` says; else a factor called view, camera or azimuth, else the first with order."""
     view_weight: Schedule = constant(10.0)
     """Weight w_v of poses being told from those in another view. Authors' code: 10."""
+    information_weight: Schedule = constant(1.0)
+    """Weight w_i of pose and view together telling their image. Authors' code: 1; less of it leaves
+    less of the view in the pose."""
     prior_weight: Schedule = constant(1.0)
     """Weight w_p of looking uniform. Authors' code: 1."""
     disentangling_weight: Schedule = constant(0.5)
@@ -211,7 +214,7 @@ class CVMIM(Method):
             nets.view_of_view(parts.other_view), parts.view
         )
         return Loss(
-            -told
+            -self.information_weight.at(step) * told
             - self.view_weight.at(step) * shared
             + self.prior_weight.at(step) * fooling
             + self.disentangling_weight.at(step) * (told_by_pose + told_by_view),

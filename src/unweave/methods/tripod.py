@@ -173,9 +173,10 @@ def activations(decoder: nn.Module, z: Latents) -> list[Tensor]:
     """
     found = []
     if isinstance(decoder, nn.Sequential):
-        places = [i for i, layer in enumerate(decoder) if isinstance(layer, ACTIVATIONS)]
+        layers = list(decoder)
+        places = [i for i, layer in enumerate(layers) if isinstance(layer, ACTIVATIONS)]
         judged = places[:-1] or places
-        for layer in decoder[: judged[-1] + 1 if judged else 0]:
+        for layer in layers[: judged[-1] + 1 if judged else 0]:
             z = layer(z)
             if isinstance(layer, ACTIVATIONS):
                 found.append(z)

@@ -2,14 +2,16 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
 
-from rules._classes import classifier, judge
-from rules._labels import LABELS
+from rules._labels import labels_alone
 from rules._rule import Checks, Columns, Finding, Measure, Rule
-from rules._training import judged_on, shapes, shuffled, train, untrained
+from rules._training import judged_on, shuffled, squares, train, untrained
 from unweave.batches import LabelledBatch
 from unweave.data import FactorImages
 from unweave.evaluation.probes import leakage
@@ -17,15 +19,13 @@ from unweave.methods import Loss, Turn
 from unweave.methods._conditionals import by_what_is_told
 from unweave.methods.generalised_m2 import GeneralisedM2
 from unweave.networks import Networks
-from unweave.networks.conv_any import ConvAny
 from unweave.runs.run import Run
 from unweave.settings.optimizers import Adam
-from unweave.settings.schedules import Schedule
 
-STEPS = 3000
-DRAWS = 8
-NETWORK = ConvAny(channels=(16, 16, 32), hidden=128)
-CHANCE = 1 / 3
+STEPS, LABELS, DRAWS = 800, 40, 4
+SIDES = 4
+Namer = Callable[[np.ndarray], np.ndarray]
+"""From images to the sides of the squares on them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,23 +39,40 @@ class LabelsOnly(GeneralisedM2):
 
 
 def make(seed: int, kind: type[GeneralisedM2] = GeneralisedM2, draws: int = DRAWS) -> GeneralisedM2:
+    """The side is told from the latent alone, so that labels weigh its draws."""
     return kind(
-        structure="q(z[3]|image) q(shape|image,z)",
+        structure="q(z[3]|image) q(side|z)",
         labels=LABELS,
         label_seed=seed,
         draws=draws,
-        beta=Schedule(1, 5, 1500, wait=1500),
-        class_warmup_steps=200,
+        class_warmup_steps=50,
         hidden=128,
-        optimizer=Adam(2e-3),
+        optimizer=Adam(1e-3),
     )
+
+
+def namer(rows: np.ndarray, *, seed: int, steps: int) -> Namer:
+    """Return what names sides after learning from some rows."""
+    classes = torch.from_numpy(squares().column("side", rows)).long()
+
+    def loss(logits: Tensor, chosen: Tensor) -> Tensor:
+        return cross_entropy(logits, classes[chosen])
+
+    encode = labels_alone(squares(), rows, SIDES, loss, seed=seed, steps=steps)
+    return lambda images: encode(images).argmax(1)
+
+
+@cache
+def judge() -> Namer:
+    """Return what names sides after seeing all images."""
+    return namer(np.arange(len(squares())), seed=0, steps=600)
 
 
 def effective_draws(run: Run) -> float:
     """Return how many of the draws of a labelled image count, in the mean."""
-    method, data = run.config.method, shapes()
+    method, data = run.config.method, squares()
     rows, values = method.supervision.table(data)
-    ((_, labels),) = by_what_is_told(run.nets.made.among, ("shape",), torch.from_numpy(values))
+    ((_, labels),) = by_what_is_told(run.nets.made.among, ("side",), torch.from_numpy(values))
     with torch.random.fork_rng(), torch.no_grad():
         torch.manual_seed(0)
         images = torch.from_numpy(data.images(rows))
@@ -63,40 +80,38 @@ def effective_draws(run: Run) -> float:
 
 
 def finding(run: Run, seed: int) -> Finding:
-    run, data = judged_on(run, shapes()), shapes()
-    classes = data.column("shape")
+    run, data = judged_on(run, squares()), squares()
+    classes, part = data.column("side"), run.code.roles["content"]
     told = run.config.method.supervision.table(data).rows
     test = np.setdiff1d(np.arange(len(data)), told)
-    content = run.encode(data.images(test))[:, run.code.roles["content"]]
-    alone = classifier(told, seed=seed, steps=300, network=NETWORK)(data.images(test))
-    codes = run.prior_codes(1500)
-    named = judge()(run.decode(codes)) == codes[:, run.code.roles["content"]].argmax(1)
-    begun = untrained(make(seed), data=data, seed=seed, network=NETWORK)
+    named = run.encode(data.images(test))[:, part].argmax(1)
+    alone = namer(told, seed=seed, steps=150)(data.images(test))
+    codes = run.prior_codes(1000)
+    as_asked = judge()(run.decode(codes)) == codes[:, part].argmax(1)
     numbers = {
-        "accuracy": float((content.argmax(1) == classes[test]).mean()),
+        "accuracy": float((named == classes[test]).mean()),
         "accuracy of the labels alone": float((alone == classes[test]).mean()),
-        "shape from z, linear": leakage(run, "shape").linear["style"],
-        "samples of a class named so": float(named.mean()),
-        "draws that count at the start, of 8": effective_draws(begun),
-        "draws that count at the end, of 8": effective_draws(run),
+        "side from z, linear": leakage(run, "side").linear["style"],
+        "samples of a class named so": float(as_asked.mean()),
+        f"draws that count, of {DRAWS}": effective_draws(run),
     }
     return Finding(numbers, same_style(run))
 
 
 def same_style(run: Run, count: int = 8) -> dict[str, np.ndarray]:
     """Return lines of one class each and columns of one style each, to look at."""
-    codes = np.repeat(run.prior_codes(count)[None], 3, axis=0)
-    codes[:, :, run.code.roles["content"]] = np.eye(3)[:, None]
-    images = run.decode(codes.reshape(3 * count, -1))
-    return {"images": images[:, 0].reshape(3, count, 32, 32)}
+    codes = np.repeat(run.prior_codes(count)[None], SIDES, axis=0)
+    codes[:, :, run.code.roles["content"]] = np.eye(SIDES)[:, None]
+    images = run.decode(codes.reshape(SIDES * count, -1))
+    return {"images": images[:, 0].reshape(SIDES, count, 32, 32)}
 
 
 def trained(
-    make: Callable[[int], GeneralisedM2], data: Callable[[int], FactorImages] = lambda _: shapes()
+    make: Callable[[int], GeneralisedM2], data: Callable[[int], FactorImages] = lambda _: squares()
 ) -> Measure:
     def measure(seed: int) -> Finding:
-        options = {"network": NETWORK, "steps": STEPS, "batch_size": 32}
-        return finding(train(make(seed), data=data(seed), seed=seed, **options), seed)
+        run = train(make(seed), data=data(seed), seed=seed, steps=STEPS, batch_size=32)
+        return finding(run, seed)
 
     return measure
 
@@ -109,29 +124,24 @@ def checks(own: Columns, others: dict[str, Columns]) -> Checks:
     one = np.median(others[ONE]["accuracy"])
     return {
         "accuracy > labels alone + 0.1": bool(better.all()),
-        "eight draws as good as one, median": bool(np.median(own["accuracy"]) >= one - 0.01),
-        "weights are alive": bool(
-            (own["draws that count at the start, of 8"] < 0.999 * DRAWS).all()
-        ),
-        "z, linear ≤ chance + 0.1": bool(own["shape from z, linear"].max() <= CHANCE + 0.1),
-        "samples > 0.8": bool(own["samples of a class named so"].min() > 0.8),
+        f"{DRAWS} draws as good as one, median": bool(np.median(own["accuracy"]) >= one - 0.01),
+        "weights are alive": bool((own[f"draws that count, of {DRAWS}"] < 0.98 * DRAWS).all()),
+        "samples > 0.5": bool(own["samples of a class named so"].min() > 0.5),
     }
 
 
 RULE = Rule(
     covers=("generalised_m2",),
-    claim=f"{LABELS} labels of 3 shapes, q(z|image) q(shape|image,z), each seed: shape of other "
-    "images named right more often than by an encoder of the labels alone, by 0.1 or more; named "
-    "from z by a linear probe in at most chance + 0.1; over 0.8 of the samples of a class named so "
-    "by a classifier that has seen all images; over seeds the median accuracy with 8 draws is not "
-    "below that with one by more than 0.01",
+    claim=f"{LABELS} labels of 4 sides of squares, q(z|image) q(side|z), each seed: side of "
+    "the other images named right more often than by an encoder of the labels alone, by 0.1 or "
+    "more; of the draws of z less than 98 % count, so that their weights matter; over half of the "
+    "samples of a class named so by a classifier that has seen all images; over seeds the median "
+    f"accuracy with {DRAWS} draws is not below that with one by more than 0.01",
     method=trained(make),
     saboteurs={
-        "labels shuffled": trained(make, lambda seed: shuffled(shapes(), seed)),
+        "labels shuffled": trained(make, lambda seed: shuffled(squares(), seed)),
         "images without labels left out": trained(lambda seed: make(seed, LabelsOnly)),
-        "untrained": lambda seed: finding(
-            untrained(make(seed), data=shapes(), seed=seed, network=NETWORK), seed
-        ),
+        "untrained": lambda seed: finding(untrained(make(seed), data=squares(), seed=seed), seed),
     },
     references={ONE: trained(lambda seed: make(seed, draws=1))},
     checks=checks,
