@@ -18,6 +18,7 @@ from sklearn.metrics import mutual_info_score, roc_auc_score
 from sklearn.svm import LinearSVC
 
 from unweave import metrics
+from unweave.metrics import _class_trees as class_trees
 from unweave.metrics._class_trees import boost_each_class
 from unweave.metrics._cuts import Nodes, SortedCodes, best_cuts
 from unweave.metrics._information import measure_information
@@ -212,6 +213,36 @@ def test_the_cut_found_is_the_best_of_all_thresholds(monkeypatch, codes: int) ->
             values, codes_sorted.ranks[cuts.code[node], rows] <= cuts.rank[node]
         )
         assert found == pytest.approx(cuts.gain[node], rel=1e-4)
+
+
+def test_no_threshold_is_better_than_those_that_trees_are_cut_at(monkeypatch) -> None:
+    """Where residuals of both signs are large, as with two classes, a block can hide a cut."""
+    missed: list[float] = []
+    search = class_trees.best_cuts
+
+    def checked(codes: SortedCodes, sums: Any, counts: Any, nodes: Nodes) -> Any:
+        cuts = search(codes, sums, counts, nodes)
+        for node, (tree, leaf) in enumerate(zip(nodes.tree, nodes.leaf, strict=True)):
+            rows = np.flatnonzero(nodes.leaf_of[tree, : codes.rows] == leaf)
+            values = nodes.residual[tree, rows].astype(float)
+            values -= values.mean()
+            best = 0.0
+            for ranks in codes.ranks[:, rows]:
+                order = np.argsort(ranks, kind="stable")
+                before = np.arange(1, len(rows))
+                removed = np.cumsum(values[order])[:-1] ** 2 / (before * (len(rows) - before))
+                differs = np.diff(ranks[order]) > 0
+                best = max(best, len(rows) * (removed * differs).max(initial=0.0))
+            if cuts.gain[node] < best * (1 - 1e-4) - 1e-6:
+                missed.append(best)
+        return cuts
+
+    monkeypatch.setattr(class_trees, "best_cuts", checked)
+    x, labels = labelled(500, 2)
+    boost_each_class(x, labels[:, None], (2,), x[:9], rounds=20)
+    x, labels = labelled(400, 7)
+    boost_each_class(x, labels[:, None], (7,), x[:9], rounds=6)
+    assert not missed
 
 
 def squared_error_removed(values: np.ndarray, left: np.ndarray) -> float:
