@@ -46,7 +46,7 @@ COMPARED = "/compare?run=vae-s0&run=study/vae-s1"
 OPEN_ALL = "() => document.querySelectorAll('details').forEach((one) => { one.open = true; })"
 
 
-@pytest.mark.parametrize("path", ["/", "/runs/vae-s0", "/runs/truth", COMPARED, "study", "file"])
+@pytest.mark.parametrize("path", ["/", "/runs/vae-s0", COMPARED, "study", "file"])
 def test_axe_finds_nothing(context, served, exported, study, path):
     page = context.new_page()
     if path == "file":
@@ -64,15 +64,7 @@ def test_axe_finds_nothing(context, served, exported, study, path):
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         assert page.evaluate(FIND) == []
-    page.close()
-
-
-def test_axe_finds_what_is_wrong(context, served):
-    """It must be able to: an image without words for it is found."""
-    page = context.new_page()
-    page.goto(f"{served.address}/?token={TOKEN}")
-    page.wait_for_selector("html[data-ready]")
+    # And it would find something: an image without words for it.
     page.evaluate("() => document.querySelector('main').append(document.createElement('img'))")
-    page.evaluate(AXE.read_text(encoding="utf-8"))
     assert any(found.startswith("image-alt") for found in page.evaluate(FIND))
     page.close()

@@ -35,6 +35,7 @@ export async function showStudy(main, name) {
       dots, h("p", { class: "note" }, "A dot is a run and opens it; the bar is the median of an arm."), table),
     study.terms.length ? section("Trade-off", h("div", { class: "tools" }, h("label", {}, "Against ", term),
       saveMenu("Save", drawingEntries(`${name}-trade-off`, () => trade.querySelector("svg")))), trade,
+    h("ul", { class: "legend" }, arms.map((arm, i) => h("li", {}, h("i", { style: { background: COLORS[i % COLORS.length] } }), arm))),
     h("p", { class: "note" }, "The line joins the medians of the arms, in the order of the study.")) : null,
     study.selection.length ? section("Choosing without labels", chosen) : null);
   draw();
