@@ -55,6 +55,9 @@ def test_they_are_kept_with_the_run_and_made_once(folder, found, monkeypatch):
 
     monkeypatch.setattr(baselines, "_made", never)
     assert baselines_of(load(folder)) == found
+    assert baselines_of(load(folder), make=False) == found
+    monkeypatch.setattr(baselines, "FILE", "elsewhere.json")
+    assert baselines_of(load(folder), make=False).values == {}
 
 
 def test_other_scores_or_a_spoilt_file_make_them_anew(folder, found, tmp_path, monkeypatch):

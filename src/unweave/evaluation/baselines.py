@@ -59,16 +59,19 @@ def untrained_twin(model: Model, seed: int) -> Run | None:
     return Run(config, model.summary, nets, step=0, data=model.data)
 
 
-def baselines_of(model: Model) -> Baselines:
-    """Return the baselines of a model's scores: those its folder keeps, or made and kept now."""
+def baselines_of(model: Model, *, make: bool = True) -> Baselines:
+    """Return the baselines of a model's scores: those its folder keeps, or made and kept now.
+
+    Not to `make` any leaves a model without that has none yet.
+    """
     wanted = _wanted(model)
     if not wanted or not model.data.factor_list or model.code.why_no_codes(model.kind):
         return Baselines()
     key = _key(model, wanted)
     file = model.path / FILE if isinstance(model, Run) and model.folder else None
     kept = None if file is None else _read(file, key)
-    if kept is not None:
-        return kept
+    if kept is not None or not make:
+        return kept or Baselines()
     made = _made(model, wanted)
     if file is not None:
         content = {"key": key, **asdict(made)}

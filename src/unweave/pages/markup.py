@@ -27,16 +27,17 @@ def table(
 ) -> Html:
     """Return a table in a box that scrolls by itself where the page is narrow.
 
-    With a title it can be had as files, and is numbered unless it is folded away.
+    With a title it can be had as files, called after its first words, and is numbered unless it
+    is folded away.
     """
     head = tag("thead", tag("tr", [tag("th", cell, scope="col") for cell in header]))
     body = tag("tbody", [tag("tr", [_cell(cell) for cell in line]) for line in lines])
     inner = tag("table", head if any(header) else None, body, class_=class_)
-    named = title.partition(".")[0] or "table"
+    named = re.split("[.:]", title)[0] or "table"
     box = tag("div", inner, class_="scroll", tabindex="0", role="region", aria_label=named)
     if not title:
         return box
-    files = downloads(title.partition(".")[0], table_files(header, lines), number=number)
+    files = downloads(named, table_files(header, lines), number=number)
     mark = TABLE if number else None
     return tag("figure", tag("figcaption", mark, title, files), box, class_="tabled")
 

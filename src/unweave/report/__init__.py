@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from unweave import views
 from unweave.errors import ConfigError
-from unweave.evaluation.baselines import Baselines
+from unweave.evaluation.baselines import Baselines, baselines_of
 from unweave.pages import CONTENTS, Html, deeper, join, page, section, tag
 from unweave.report import comparison_sections, run_sections
 from unweave.report.drawn import pictured, plotted
@@ -52,8 +52,9 @@ def comparison_html(runs: Sequence[Run]) -> str:
 
 def _of_one(run: Run, *, full: bool) -> Html:
     codes, missing = run_sections.sample_or_reason(run)
-    parts = run_sections.sections(run, codes, missing, NONE, full=full)
-    about = run_sections.about(run, codes, NONE)
+    kept = NONE if codes is None else baselines_of(run, make=False)
+    parts = run_sections.sections(run, codes, missing, kept, full=full)
+    about = run_sections.about(run, codes, kept)
     return section(run.name, join(about, deeper(parts)))
 
 

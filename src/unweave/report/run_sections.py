@@ -49,8 +49,9 @@ def sections(
             parts.append(_knowledge(run, codes))
         if codes is not None or generates:
             parts.append(_images(run))
+        parts.append(application_sections.sections(run))
         if isinstance(run, Run):
-            parts += [application_sections.sections(run), _training(run, codes)]
+            parts.append(_training(run, codes))
         parts.append(_data(run, missing))
         if isinstance(run, Run):
             parts += [making.settings_section(run), making.repeat_section(run)]
