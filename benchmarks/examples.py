@@ -51,15 +51,15 @@ CONFIGS = {
         method=M2(
             labels=1000,
             latent_dim=6,
-            beta=Schedule(1, 3, 1500, wait=1500),
-            class_warmup_steps=300,
+            beta=Schedule(1, 3, 600, wait=600),
+            class_warmup_steps=200,
             hidden=128,
-            optimizer=Adam(2e-3, decay_steps=4_000, decay_after=2_000),
+            optimizer=Adam(2e-3, decay_steps=1_600, decay_after=800),
         ),
         architecture=PatchesAny(block=1),
         data="glyphs",
         batch_size=32,
-        steps=4_000,
+        steps=1_600,
     ),
 }
 

@@ -29,7 +29,10 @@ def execute(file: Path) -> None:
         cell.metadata.pop("execution", None)
         for output in cell.get("outputs", []):
             # A run shows itself as HTML with the path of its folder; the words are enough here.
-            output.get("data", {}).pop("text/html", None)
+            data = output.get("data", {})
+            data.pop("text/html", None)
+            if "image/png" in data:  # words of a picture are its place in memory
+                data.pop("text/plain", None)
     notebook.metadata.pop("widgets", None)
     nbformat.write(notebook, file)
 

@@ -218,5 +218,5 @@ def _without_markup(line: str) -> str:
         if part.startswith("`") and len(part) > 2:
             parts[index] = f"`{part}`"
         else:
-            parts[index] = re.sub(r"([\\*|`])", r"\\\1", re.sub(r"_(?=\W|$)", r"\\_", part))
+            parts[index] = re.sub(r"_(?=\W|$)", r"\\_", re.sub(r"([\\*|`])", r"\\\1", part))
     return "".join(parts)

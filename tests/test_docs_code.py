@@ -131,21 +131,25 @@ def space(toy, tiny_run, tmp_path, monkeypatch) -> dict:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setattr(plugins, "_given", {})
-    load, draw = workflows.load, uw.figures.draw
+    load, train, draw = workflows.load, workflows.train, uw.figures.draw
 
     def load_small(name, *arguments, **named):
         if str(name).startswith("runs/") and not Path(name).exists():
             return tiny_run(RUNS.get(str(name), "beta_vae"))
         return load(name, *arguments, **named)
 
+    def train_briefly(*arguments, **named):
+        return train(*arguments, **(named | {"steps": 2}))
+
     def draw_one(model, folder, **named):
         return draw(model, folder, only=["reconstructions"], **named)
 
     monkeypatch.setattr(workflows, "load", load_small)
+    monkeypatch.setattr(workflows, "train", train_briefly)
     monkeypatch.setattr(uw.figures, "draw", draw_one)
     run = tiny_run("beta_vae")
     images = toy.images(range(40))
-    factors = toy.factors(range(40))
+    factors = toy.factors(range(40))[:, :2]
     rng = np.random.default_rng(0)
     (tmp_path / "photos").mkdir()
     for row in range(3):
@@ -166,7 +170,7 @@ def space(toy, tiny_run, tmp_path, monkeypatch) -> dict:
         "images": images,
         "others": images[::-1].copy(),
         "factors": factors,
-        "codes": factors[:, :2] + 0.1 * rng.normal(size=(40, 2)),
+        "codes": factors + 0.1 * rng.normal(size=(40, 2)),
         "names": [f"shape {f % 3}" for f in range(40)],
         "angles": rng.random(40),
         "features": rng.random((40, 12)),

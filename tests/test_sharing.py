@@ -14,6 +14,7 @@ import unweave as uw
 from unweave import examples, hub
 from unweave.cli import main
 from unweave.errors import ConfigError, DataError
+from unweave.explorer.open_runs import Library
 from unweave.report.card import card
 from unweave.runs.config import Machine
 
@@ -164,6 +165,11 @@ def test_an_example_is_loaded_by_name_from_a_copy_that_may_be_written_to():
     assert uw.load("example:dsprites").decode(run.prior_codes(2)).shape == (2, 1, 64, 64)
     with pytest.raises(ConfigError, match="Did you mean 'dsprites'"):
         uw.load("example:dsprite")
+
+
+def test_the_explorer_finds_all_examples_in_one_folder():
+    library = Library(examples.unpack_all())
+    assert sorted(library.names()) == examples.names()
 
 
 def test_commands_take_an_example_where_they_take_a_run(tmp_path, capsys):
