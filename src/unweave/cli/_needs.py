@@ -2,6 +2,7 @@
 
 from unweave.batches import (
     AllLabels,
+    AugmentedPairs,
     Auxiliary,
     Clips,
     FewLabels,
@@ -30,7 +31,7 @@ KINDS: tuple[tuple[str, tuple[type[Supervision], ...]], ...] = (
     ("clips", (Clips,)),
     ("a further observation of every image", (Auxiliary,)),
     ("features of a frozen network", (Features,)),
-    ("images alone", (Unsupervised, UnsupervisedTwice)),
+    ("images alone", (Unsupervised, UnsupervisedTwice, AugmentedPairs)),
 )
 OTHER = "something else"
 ORDER = (

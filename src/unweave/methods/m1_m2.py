@@ -35,8 +35,8 @@ from unweave.data import DataSummary, FactorImages
 from unweave.errors import ConfigError
 from unweave.methods._classes import ClassAutoencoder, ClassPrior
 from unweave.methods._method import Loss, Player, Turn
-from unweave.methods.m2 import marginal_bound
 from unweave.networks import Architecture, GaussianEncoder, Networks
+from unweave.probability.class_bound import marginal_bound
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.settings.optimizers import Adam, Optimizer
 from unweave.settings.schedules import Schedule, constant
