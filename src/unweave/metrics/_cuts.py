@@ -14,6 +14,7 @@ which bounds what a cut inside the block can remove. Only blocks whose bound exc
 at an edge are looked at row by row.
 """
 
+import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -68,8 +69,8 @@ class SortedCodes:
         shape = (self.codes, self.blocks)
         self.ranks = np.full((self.codes, self.rows + 1 + len(others)), -1, dtype=_whole(self.rows))
         """Each row's place among the distinct values of a code, (code, row)."""
-        self.block_of = np.empty((self.rows, self.codes), dtype=np.int16)
-        """The block of each training row, (row, code)."""
+        self.cell = np.empty((self.rows, self.codes), dtype=np.int32)
+        """Code and block of each training row in one number, (row, code)."""
         self.windows = np.full((*shape, widest), self.nothing, dtype=np.int32)
         """The rows of each block, right-aligned; of a block of one value the last row only."""
         self.cuttable = np.zeros((*shape, widest), dtype=bool)
@@ -83,7 +84,7 @@ class SortedCodes:
             count = len(column.edges) - 1
             sizes[code, :count] = np.diff(column.edges)
             block = np.repeat(np.arange(count), sizes[code, :count])
-            self.block_of[column.order, code] = block
+            self.cell[column.order, code] = code * self.blocks + block
             place = column.edges[1:, None] + np.arange(-widest, 0)
             inside = place >= (column.edges[1:] - column.widths)[:, None]
             place = np.maximum(place, 0)
@@ -188,7 +189,7 @@ def best_cuts(codes: SortedCodes, sums: Floats, counts: Floats, nodes: Nodes) ->
     node, code, block, bound = search.look_at_edges()
     # The best first: what they find leaves less to look into.
     order = np.lexsort((-bound, node))
-    node, code, block, bound = (each[order] for each in (node, code, block, bound))
+    node, code, block, bound = node[order], code[order], block[order], bound[order]
     turn = np.arange(len(node)) - np.searchsorted(node, node)
     for begin, end in pairwise(LOOKS):
         now = (begin <= turn) & (turn < end) & (bound > search.best[node])
@@ -216,8 +217,9 @@ class _Search:
         # No residual of a tree is larger, or smaller; zero where a tree has nothing left to do.
         self._most = np.maximum(nodes.residual.max(axis=1), 1e-6)[nodes.tree]
         self._least = np.minimum(nodes.residual.min(axis=1), -1e-6)[nodes.tree]
-        self._order = np.argsort(nodes.of_node, kind="stable")
-        self._of_node = nodes.of_node[self._order]
+        self._chosen: Places | None = None
+        if codes.codes > EVERY_CODE:
+            self._chosen = np.empty((len(sums), CODES_LOOKED_INTO), dtype=np.int64)
 
     def look_at_edges(self) -> tuple[Places, Places, Places, Floats]:
         """Find the best cuts at the edges of blocks.
@@ -226,55 +228,68 @@ class _Search:
         """
         together = max(NUMBERS_TOGETHER // self.sums[0].size, 1)
         parts = [slice(i, i + together) for i in range(0, len(self.sums), together)]
-        found = zip(*(self._look_at_edges(part) for part in parts), strict=True)
+        for part in parts:
+            self._keep_best_edges(part)
+        positive = self._positive()
+        found = zip(*(self._promising(part, positive[part]) for part in parts), strict=True)
         node, code, block, bound = (np.concatenate(each) for each in found)
         return node, code, block, bound
 
-    def _look_at_edges(self, part: slice) -> tuple[Places, Places, Places, Floats]:
-        sums, counts = self.sums[part], self.counts[part]
-        mean, rows = self.mean[part, None, None], self.rows[part, None, None]
-        # Sums less what as many average rows have: zero at both ends.
-        centred: Floats = counts * mean
-        np.subtract(sums, centred, out=centred)
-        gains = _gain(centred, counts, rows)
+    def _keep_best_edges(self, part: slice) -> None:
+        counts = self.counts[part]
+        centred = _centred(self.sums[part], counts, self.mean[part, None, None])
+        gains = _gain(centred, counts, self.rows[part, None, None])
         flat = gains.reshape(len(gains), -1)
         place = flat.argmax(axis=1)
-        best = flat[np.arange(len(flat)), place]
-        self.best[part] = best
+        self.best[part] = flat[np.arange(len(flat)), place]
         self.code[part] = code = place // gains.shape[2]
         # The cut is behind the last row before the edge.
         last = np.maximum(place - code * gains.shape[2] - 1, 0)
         self.row[part] = self.codes.windows[code, last, -1]
-        chosen = None
-        if self.codes.codes > EVERY_CODE:
+        if self._chosen is not None:
             beyond = self.codes.codes - CODES_LOOKED_INTO
-            chosen = np.argpartition(gains.max(axis=2), beyond, axis=1)[:, beyond:]
-            sums, counts, centred = (
-                np.take_along_axis(each, chosen[:, :, None], axis=1)
-                for each in (sums, counts, centred)
+            most = np.argpartition(gains.max(axis=2), beyond, axis=1)
+            self._chosen[part] = most[:, beyond:]
+
+    def _positive(self) -> NDArray[np.float64]:
+        """Sum the positive residuals in blocks, (node, code, block), of the codes looked into."""
+        codes, nodes = self.codes, self.nodes
+        if self._chosen is None:
+            width = codes.codes
+            cell = codes.cell[nodes.positive]
+        else:
+            width = CODES_LOOKED_INTO
+            chosen = self._chosen[nodes.of_node]
+            cell = codes.cell[nodes.positive[:, None], chosen]
+            cell -= (chosen - np.arange(width)) * codes.blocks
+        shape = (len(self.sums), width, codes.blocks)
+        place = cell + (nodes.of_node * (width * codes.blocks))[:, None]
+        sizes = np.repeat(nodes.size.astype(np.float64), width)
+        found: NDArray[Any] = np.bincount(place.ravel(), sizes, math.prod(shape))
+        return found.reshape(shape)
+
+    def _promising(
+        self, part: slice, positive: NDArray[np.float64]
+    ) -> tuple[Places, Places, Places, Floats]:
+        """Return nodes, codes and blocks that may hold better cuts, and what these may remove."""
+        sums, counts = self.sums[part], self.counts[part]
+        chosen = None if self._chosen is None else self._chosen[part]
+        if chosen is not None:
+            sums, counts = (
+                np.take_along_axis(each, chosen[:, :, None], axis=1) for each in (sums, counts)
             )
-        positive = self._positive(part.start, len(sums), chosen)
-        most, least = self._most[part, None, None], self._least[part, None, None]
-        bound = _bound(sums, counts, centred, positive, mean, rows, most, least)
-        node, which, block = np.nonzero(bound > best[:, None, None])
+        bound = _bound(
+            sums,
+            counts,
+            positive.astype(np.float32),
+            self.mean[part, None, None],
+            self.rows[part, None, None],
+            self._most[part, None, None],
+            self._least[part, None, None],
+        )
+        node, which, block = np.nonzero(bound > self.best[part, None, None])
         code = which if chosen is None else chosen[node, which]
         return node + part.start, code, block, bound[node, which, block]
-
-    def _positive(self, first: int, count: int, chosen: Places | None) -> Floats:
-        """Sum the positive residuals in the blocks of some nodes, (node, code, block)."""
-        codes = self.codes
-        some = slice(*np.searchsorted(self._of_node, [first, first + count]))
-        node, which = self._of_node[some] - first, self._order[some]
-        row = self.nodes.positive[which]
-        block = (
-            codes.block_of[row] if chosen is None else codes.block_of[row[:, None], chosen[node]]
-        )
-        shape = (count, block.shape[1], codes.blocks)
-        cell = block + np.arange(0, shape[1] * codes.blocks, codes.blocks)
-        cell += (node * (shape[1] * codes.blocks))[:, None]
-        sizes = np.repeat(self.nodes.size[which], shape[1])
-        sums = np.bincount(cell.ravel(), sizes, shape[0] * shape[1] * shape[2])
-        return sums.astype(np.float32).reshape(shape)
 
     def look_into(self, node: Places, code: Places, block: Places) -> None:
         """Try every cut in blocks of nodes, and keep the best of each node."""
@@ -315,7 +330,6 @@ class _Search:
 def _bound(
     sums: Floats,
     counts: Floats,
-    centred: Floats,
     positive: Floats,
     mean: Floats,
     rows: Floats,
@@ -329,6 +343,7 @@ def _bound(
     residual is above `most` or below `least`, so many rows are needed for it. What a cut removes
     is convex in sum and count: no order of rows removes more than one of these four, or an edge.
     """
+    centred = _centred(sums, counts, mean)
     before, after = centred[..., :-1], centred[..., 1:]
     count_before, count_after = counts[..., :-1], counts[..., 1:]
     negative = sums[..., 1:] - sums[..., :-1]
@@ -340,6 +355,12 @@ def _bound(
     np.maximum(bound, _gain(before + fall, count_before + falling, rows), out=bound)
     np.maximum(bound, _gain(after - rise, count_after - rising, rows), out=bound)
     return np.maximum(bound, _gain(after - fall, count_after - falling, rows), out=bound)
+
+
+def _centred(sums: Floats, counts: Floats, mean: Floats) -> Floats:
+    """Return sums less what as many average rows have: zero at both ends."""
+    centred: Floats = counts * mean
+    return np.subtract(sums, centred, out=centred)
 
 
 def _gain(centred: Floats, count: Floats, rows: Floats) -> Floats:
