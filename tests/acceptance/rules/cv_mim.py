@@ -24,13 +24,14 @@ def finding(run: Run) -> Finding:
     codes, factors = run.encode(all_images(squares())), squares().factors()
     pose, view = (codes[:, run.code.roles[role]] for role in ("content", "style"))
     probe = probe_views(run, "x", "side")
+    of_poses, of_views = of_the_factors(pose, factors), of_the_factors(view, factors)
     numbers = {
         "side in other views, from poses": probe.others("content"),
         "side in other views, from pixels": probe.others("pixels"),
-        "R² of x from poses": of_the_factors(pose, factors[:, :1])[0],
-        "R² of x from views": of_the_factors(view, factors[:, :1])[0],
-        "R² of y from poses": of_the_factors(pose, factors[:, 1:2])[0],
-        "R² of y from views": of_the_factors(view, factors[:, 1:2])[0],
+        "R² of x from poses": of_poses[0],
+        "R² of x from views": of_views[0],
+        "R² of y from poses": of_poses[1],
+        "R² of y from views": of_views[1],
     }
     return Finding(numbers, scatter(pose, factors[:, 2]))
 
