@@ -39,9 +39,9 @@ class LabelsOnly(GeneralisedM2):
 
 
 def make(seed: int, kind: type[GeneralisedM2] = GeneralisedM2, draws: int = DRAWS) -> GeneralisedM2:
-    """The side is told from the latent alone, so that labels weigh its draws."""
+    """The latent has room for x and y, so that the side is left to its class."""
     return kind(
-        structure="q(z[3]|image) q(side|z)",
+        structure="q(z[2]|image) q(side|image,z)",
         labels=LABELS,
         label_seed=seed,
         draws=draws,
@@ -125,18 +125,16 @@ def checks(own: Columns, others: dict[str, Columns]) -> Checks:
     return {
         "accuracy > labels alone + 0.1": bool(better.all()),
         f"{DRAWS} draws as good as one, median": bool(np.median(own["accuracy"]) >= one - 0.01),
-        "weights are alive": bool((own[f"draws that count, of {DRAWS}"] < 0.98 * DRAWS).all()),
         "samples > 0.5": bool(own["samples of a class named so"].min() > 0.5),
     }
 
 
 RULE = Rule(
     covers=("generalised_m2",),
-    claim=f"{LABELS} labels of 4 sides of squares, q(z|image) q(side|z), each seed: side of "
+    claim=f"{LABELS} labels of 4 sides of squares, q(z|image) q(side|image,z), each seed: side of "
     "the other images named right more often than by an encoder of the labels alone, by 0.1 or "
-    "more; of the draws of z less than 98 % count, so that their weights matter; over half of the "
-    "samples of a class named so by a classifier that has seen all images; over seeds the median "
-    f"accuracy with {DRAWS} draws is not below that with one by more than 0.01",
+    "more; over half of the samples of a class named so by a classifier that has seen all images; "
+    f"over seeds the median accuracy with {DRAWS} draws is at most 0.01 below that with one",
     method=trained(make),
     saboteurs={
         "labels shuffled": trained(make, lambda seed: shuffled(squares(), seed)),

@@ -16,7 +16,7 @@ STEPS = 600
 SETTINGS = {
     "latent_dim": 6,
     # From the start it would keep the decoder from learning anything.
-    "lambda_hessian": "0:0.03:300",
+    "lambda_hessian": "0:0.015:300",
     "lambda_information": 1e-4,
     "optimizer": Adam(1e-3, clip_value=1.0),
 }
