@@ -121,8 +121,9 @@ def measure(part: str, name: str, world: str, seed: int) -> dict[str, Any]:
         began = time.process_time()
         run = loop.start(config, parts(world)[0], Path(folder) / "run", QUIET)
         seconds = time.process_time() - began
-    if part == "rows":
-        sheet(run, PICTURES / f"{plain_name(name)}-{world}.png")
+    picture = PICTURES / f"{plain_name(name)}-{world}.png"
+    if part == "rows" and not picture.is_file():  # of the first seed
+        sheet(run, picture)
     key = {"part": part, "name": name, "world": world, "seed": seed}
     return key | {"steps": STEPS, "cpu_seconds": round(seconds, 1)} | figures(run, world)
 

@@ -31,16 +31,19 @@ class World:
     """From factors (row, factor) to which rows belong to it; the first factor is the class."""
     classes: int
     modes: tuple[int, ...]
-    """Factors whose combinations are the modes that samples should cover."""
+    """Factors whose combinations are its finer modes; the coarse ones are the classes."""
+    codes: dict[str, Any]
+    """How many continuous codes there are and what they weigh: what varies besides the class."""
 
 
 WORLDS = {
     "shapes": World(
-        "toy_shapes, centres within ±1 pixel",
+        "toy_shapes, sides 12 and 13, centres within ±1 pixel",
         "toy_shapes",
-        lambda f: (abs(f[:, 2:] - 6) <= 1).all(1),
+        lambda f: (abs(f[:, 2:] - 6) <= 1).all(1) & (f[:, 1] >= 3),
         classes=3,
         modes=(0, 1),
+        codes={"latent_dim": 3, "continuous_weight": 1.0},
     ),
     "digits": World(
         "glyphs, upright in the middle, sizes 15 and 17",
@@ -48,6 +51,7 @@ WORLDS = {
         lambda f: (f[:, 3] >= 2) & (f[:, 4:] == 2).all(1),
         classes=10,
         modes=(0, 2),
+        codes={"latent_dim": 2, "continuous_weight": 0.3},
     ),
 }
 """Modes are shape × side, and digit × thickness of the pen."""
@@ -66,7 +70,7 @@ def settled(world: str, **changes: Any) -> InfoGAN:
     values: dict[str, Any] = {
         "categories": (WORLDS[world].classes,),
         "noise_dim": 16,
-        "continuous_weight": 0.3,
+        **WORLDS[world].codes,
         "sees_spread": True,
         "average_images": 6400,
         "input_noise": Schedule(0.3, 0.1, STEPS - 500, wait=500),

@@ -6,7 +6,7 @@ from functools import cache
 import numpy as np
 import torch
 
-from rules._generators import BATCH, NETWORK, STEPS, settled
+from rules._generators import BATCH, NETWORK, STEPS, WORLDS, settled
 from rules._rule import Checks, Columns, Finding, Measure, Rule
 from rules._training import all_images, shapes, train, untrained
 from unweave.data import FactorImages
@@ -23,11 +23,11 @@ ELASTIC = {"shift": 0.05, "view_weight": 1.0, "contrast_temperature": 0.5}
 
 @cache
 def imbalanced() -> FactorImages:
-    """Return squares, discs and crosses near the middle, 70, 20 and 10 % of them."""
+    """Return large squares, discs and crosses in the middle, 70, 20 and 10 % of them."""
     data = shapes()
     factors = data.factors()
-    near = (abs(factors[:, 2:] - 6) <= 1).all(1)
-    rows = [np.flatnonzero(near & (factors[:, 0] == shape)) for shape in range(3)]
+    inside = WORLDS["shapes"].holds(factors)
+    rows = [np.flatnonzero(inside & (factors[:, 0] == shape)) for shape in range(3)]
     # Of each shape every image equally often, as often as its share says.
     repeats = (COMMON * 10).round().astype(int)
     return data.subset(np.concatenate([np.tile(r, n) for r, n in zip(rows, repeats, strict=True)]))

@@ -69,8 +69,8 @@ def checks(own: Columns, others: object) -> Checks:
             f"{world}: NMI with the class ≥ 0.5": bool(
                 own[f"{world}: NMI with class"].min() >= 0.5
             ),
-            f"{world}: samples cover 90 % of modes": bool(
-                own[f"{world}: modes covered"].min() >= 0.9
+            f"{world}: samples cover 90 % of classes": bool(
+                own[f"{world}: classes covered"].min() >= 0.9
             ),
             f"{world}: nearly as real as real ones": bool(
                 own[f"{world}: distance from real"].max() <= 2
@@ -82,9 +82,8 @@ def checks(own: Columns, others: object) -> Checks:
 RULE = Rule(
     covers=("info_gan",),
     claim="on shapes and on digits in the middle of the image, each seed: the category that is "
-    "read in real images has NMI ≥ 0.5 with their class; generated images cover 90 % of the modes "
-    "(shape × side, digit × thickness) by the nearest real image, and are at most twice as far "
-    "from it as real images that were held out",
+    "read in real images has NMI ≥ 0.5 with their class; generated images cover 90 % of classes by "
+    "the nearest real image, and are at most twice as far from it as held-out real images",
     method=trained(),
     saboteurs={
         "generator without its adversary": trained(Unjudged),

@@ -15,10 +15,11 @@ from unweave.metrics import factor_vae_score
 from unweave.networks import Networks
 from unweave.runs.config import Train
 from unweave.runs.run import Run
+from unweave.settings.optimizers import Adam
 from unweave.settings.schedules import Schedule
 from unweave.training import loop
 
-BEFORE, AFTER = 1500, 300
+BEFORE, AFTER = 800, 150
 CODES = 3
 SWITCH = Schedule(0, 2, 0, BEFORE)
 SETTINGS = {
@@ -28,7 +29,10 @@ SETTINGS = {
     "information_weight": 0.5,
     "discriminator_width": 64,
     "average_images": 6400,
-    "input_noise": 0.3,
+    "input_noise": 0.2,
+    "optimizer": Adam(2e-3, betas=(0.5, 0.999)),
+    "discriminator_optimizer": Adam(4e-3, betas=(0.5, 0.999)),
+    "contrast_optimizer": Adam(4e-3, betas=(0.5, 0.999)),
     "contrast_weight": SWITCH,
 }
 
