@@ -1,9 +1,9 @@
 """What does a small StyleGAN learn, in which styles, and along which directions?
 
-    python benchmarks/style_gan.py --seeds 0 1 2        # a minute and a half of one core each
+    python benchmarks/style_gan.py --seeds 0 1 2        # a minute of one core each
     python benchmarks/style_gan.py --report             # the page again, from what is kept
 
-Trains style_gan as it is by default on squares and on shapes. Runs lie under build/style_gan and
+Trains style_gan as it is by default on squares, with `--data toy_shapes` on shapes. Runs lie under build/style_gan and
 are gone on with if they were stopped; numbers are kept by data set and seed in
 docs/results/style_gan.jsonl, pictures of seed 0 beside it, and what is there is not measured again.
 Seconds are those of the processor, so that other work on the machine does not count.
@@ -195,7 +195,7 @@ def mixing(run: Run) -> ImageGrid:
     whole = np.ones((SHOWN + 1, SHOWN + 1, *run.image_shape), dtype=np.float32)
     whole[1:, 1:], whole[1:, 0], whole[0, 1:] = cells, heads[:SHOWN], heads[SHOWN:]
     return ImageGrid(
-        whole, title="styles of 4×4 and 8×8 by line, of 16×16 and 32×32 by column", header=True
+        whole, title="styles of sizes 4 and 8 by line, of 16 and 32 by column", header=True
     )
 
 
@@ -277,7 +277,7 @@ def write_report() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0])
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--data", nargs="+", choices=DATA, default=list(DATA))
+    parser.add_argument("--data", nargs="+", choices=DATA, default=["toy_xys"])
     parser.add_argument("--report", action="store_true", help="write the page and stop")
     wanted = parser.parse_args()
     if not wanted.report:
