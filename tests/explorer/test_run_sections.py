@@ -306,7 +306,7 @@ def test_maps_and_scatters_are_saved(shown, served):
     root = ElementTree.fromstring(drawing)
     circles = root.findall(".//{http://www.w3.org/2000/svg}circle")
     assert len(circles) == len(points)
-    assert "fill:rgb(" in circles[0].get("style")  # it needs no sheet of ours
+    assert circles[0].get("fill").startswith("rgb(")  # it needs no sheet of ours
     picture = Image.open(io.BytesIO(saved(shown, menu, ".png"))).convert("RGB")
     assert picture.size == (960, 510)
     assert len(picture.getcolors(1_000_000)) > 20
