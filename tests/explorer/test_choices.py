@@ -87,6 +87,7 @@ def test_a_generator_without_an_encoder_has_a_page(page, toy, tmp_path, plain_ga
         drawn[:3] = [0, 0, 1]
         assert_same(canvas(page, ".decoded"), decoded(run, drawn))
         assert page.get_by_role("button", name="Random image").count() == 0
+        page.goto("about:blank")  # before nobody answers it any more
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,3 +141,4 @@ def test_an_angle_is_turned_by_a_dial(page, toy, tmp_path, plain_gan_is_known):
         slider = page.locator("input[type=range][data-latent='41']")
         code[41] = float(slider.get_attribute("min"))
         assert_same(canvas(page, last)[:, :32], decoded(run, code))
+        page.goto("about:blank")

@@ -83,8 +83,10 @@ def test_a_thumbnail_is_a_picture_of_the_run_and_never_a_link(runs, folder, tmp_
         (figures / "traversals.png").symlink_to(secret)
         assert served.ask("/runs/a/thumbnail.png")[0] == 404
         (figures / "traversals.png").unlink()
-        assert not all_runs(Library(folder))["runs"][0]["has_picture"]
+        library = Library(folder)
+        assert not all_runs(library)["runs"][0]["has_picture"]
         Image.new("RGB", (300, 200), (0, 0, 255)).save(figures / "traversals.png")
+        assert all_runs(library)["runs"][0]["has_picture"]  # it came after all else
         status, headers, content = served.ask("/runs/a/thumbnail.png")
         assert (status, headers["content-type"]) == (200, "image/png")
         with Image.open(io.BytesIO(content)) as small:

@@ -306,7 +306,7 @@ def test_maps_and_scatters_are_saved(shown, served):
     root = ElementTree.fromstring(drawing)
     circles = root.findall(".//{http://www.w3.org/2000/svg}circle")
     assert len(circles) == len(points)
-    assert "fill:rgb(" in circles[0].get("style")  # it needs no sheet of ours
+    assert circles[0].get("fill").startswith("rgb(")  # it needs no sheet of ours
     picture = Image.open(io.BytesIO(saved(shown, menu, ".png"))).convert("RGB")
     assert picture.size == (960, 510)
     assert len(picture.getcolors(1_000_000)) > 20
@@ -319,3 +319,8 @@ def test_maps_and_scatters_are_saved(shown, served):
     assert header == ["factor", *known["latents"]]
     np.testing.assert_allclose([[float(cell) for cell in row[1:]] for row in rows], known["values"])
     assert Image.open(io.BytesIO(saved(shown, tools, "Picture (PNG)"))).size[0] == 150 + 3 * 64
+    curves = shown.locator(".place-curves .menu")
+    _, *points = csv.reader(io.StringIO(saved(shown, curves, "all (CSV)").decode()))
+    known = served.json(f"{HERE}/curves.json")["curves"]
+    assert len(points) == sum(len(curve["steps"]) for curve in known)
+    assert "<polyline" in saved(shown, curves, "loss (SVG)").decode()

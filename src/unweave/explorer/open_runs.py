@@ -117,6 +117,7 @@ class Library:
         """Counts the changes of the list of runs."""
         self._lock = threading.Lock()
         self.listing = threading.Lock()
+        """Held while lines are read: of two at once, one would miss what the other numbers."""
         self._loading = threading.Lock()
 
     @property
@@ -163,6 +164,8 @@ class Library:
         """
         files = (folder.config_file, folder.status_file, folder.scores_file, folder.record_file)
         now = [(f.stat().st_mtime_ns, f.stat().st_size) if f.is_file() else None for f in files]
+        if folder.figures.is_dir():  # pictures may come after all else
+            now.append((folder.figures.stat().st_mtime_ns, 0))
         before, line = self._lines.get(name, (None, {}))
         # Whether a running one is still alive is not in its files.
         if before != now or line.get("state") in ("running", "lost"):

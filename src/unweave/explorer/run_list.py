@@ -22,7 +22,7 @@ def all_runs(library: Library, since: int = 0) -> dict[str, Any]:
     `gone` are runs that were in the list then and are no more. `metrics` are those that any
     run was scored with.
     """
-    with library.listing:  # two lists at once would miss each other's changes
+    with library.listing:
         lines = [run_line(library, name) for name in library.names()]
         gone = library.gone({line["name"] for line in lines}, since)
         version = library.version

@@ -17,7 +17,8 @@ def score_cards(library: Library, name: str) -> dict[str, Any]:
     """Return each score of a run with what it is to be compared with."""
     folder = library.folder(name)
     config, _ = folder.read_config()
-    lines = [run_line(library, other) for other in library.names() if other != name]
+    with library.listing:
+        lines = [run_line(library, other) for other in library.names() if other != name]
     alike = [line for line in lines if line.get("data") == config.data]
     missing = [
         method

@@ -89,9 +89,10 @@ export class Bench {
     if (unit) this.moving = unit;
     const { start } = this.starts;
     if (start && !this.isGoingBack) this.undo.note({ start, code: [...this.code] }, unit);
+    const isFound = start?.row !== undefined || start?.seed !== undefined; // not an image of the reader's
     remember({
       row: start?.row, seed: start?.row === undefined ? start?.seed : null,
-      code: start && !this.isUnmoved ? codeToText(this.code) : null,
+      code: start && !(isFound && this.isUnmoved) ? codeToText(this.code) : null,
     });
     for (const listener of this.listeners) listener(this.code, unit);
   }

@@ -2,6 +2,7 @@
 import { getJson } from "unweave/api.js";
 import { fill, h, section, twinned, words } from "unweave/dom.js";
 import { COLORS, linePlot } from "unweave/plots.js";
+import { csvText, download, saveMenu, svgText } from "unweave/saving.js";
 import { timeLapse } from "unweave/time_lapse.js";
 
 export async function drawCurves(place, page) {
@@ -18,6 +19,18 @@ export async function drawCurves(place, page) {
     plots.unshift(linePlot("KL of each latent, nats", lines, { isLinear: true })); // dead ones lie at 0
   }
   const pictures = await timeLapse(page, place);
-  fill(place, plots.length || pictures ? twinned(section("Training", pictures, h("div", { class: "plots" }, plots)),
+  const save = plots.length ? h("div", { class: "tools" }, saveMenu("Save curves", [
+    ["all (CSV)", () => download("curves.csv", curvesCsv(curves), "text/csv")],
+    ...plots.map((plot) => {
+      const title = plot.querySelector("figcaption").textContent;
+      return [`${title} (SVG)`, () => download(`${title.replaceAll(/[^a-z]+/gi, "-")}.svg`, svgText(plot.querySelector("svg"), title), "image/svg+xml")];
+    }),
+  ])) : null;
+  fill(place, plots.length || pictures ? twinned(section("Training", pictures, save, h("div", { class: "plots" }, plots)),
     [["curves.json", page.address("/curves.json")], ["training_pictures.json", page.address("/training_pictures.json")]]) : []);
+}
+
+function curvesCsv(curves) {
+  return csvText([["curve", "player", "step", "value"],
+    ...curves.flatMap(({ name, player, steps, values }) => steps.map((step, i) => [name, player, step, values[i]]))]);
 }

@@ -2,6 +2,7 @@
 import { h } from "unweave/dom.js";
 import { drawLine, gapOf } from "unweave/pixels.js";
 
+const SVG = "http://www.w3.org/2000/svg";
 const DRAWN = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-family", "font-weight", "text-anchor"];
 const LARGER = 3; // how many pixels of a PNG stand for one of a drawing
 
@@ -36,16 +37,18 @@ export function svgText(drawing, title = "") {
   const [from, to] = [drawing, copy].map((one) => [one, ...one.querySelectorAll("*")]);
   from.forEach((element, i) => {
     const style = getComputedStyle(element);
-    to[i].removeAttribute("class");
-    to[i].setAttribute("style", DRAWN.map((name) => `${name}:${style.getPropertyValue(name)}`).join(";"));
+    for (const name of ["class", "style"]) to[i].removeAttribute(name);
+    for (const name of DRAWN) to[i].setAttribute(name, style.getPropertyValue(name)); // the page's policy forbids style=
   });
   const [, , width, height] = drawing.getAttribute("viewBox").split(" ");
   const ground = getComputedStyle(document.documentElement).getPropertyValue("--paper");
-  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  copy.setAttribute("xmlns", SVG);
   copy.setAttribute("width", width);
   copy.setAttribute("height", height);
-  copy.style.background = ground;
-  if (title) copy.prepend(Object.assign(document.createElementNS("http://www.w3.org/2000/svg", "title"), { textContent: title }));
+  const paper = document.createElementNS(SVG, "rect");
+  for (const [name, value] of Object.entries({ width, height, fill: ground.trim() })) paper.setAttribute(name, value);
+  copy.prepend(paper);
+  if (title) copy.prepend(Object.assign(document.createElementNS(SVG, "title"), { textContent: title }));
   return new XMLSerializer().serializeToString(copy);
 }
 
