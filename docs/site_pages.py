@@ -11,7 +11,7 @@ from typing import Any
 import make_tables
 
 from unweave import catalog
-from unweave.cli._output import paper_of
+from unweave.cli._output import facts_of_method, paper_of
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -62,7 +62,8 @@ def method_page(name: str) -> str:
     """Return what a method is, its settings, its paper, and what it was held to."""
     heading, _, rest = make_tables.section(name).partition("\n\n")
     parts = [heading.replace("## ", "# ", 1), fenced(rest), paper_line("unweave.methods", name)]
-    command = f"unweave train {name} --data dsprites"
+    alone = facts_of_method(name)["heading"] == "images alone"
+    command = f"unweave train {name} --data {'dsprites' if alone else 'DATA'}"
     parts.append(f"## Train it\n\n```\n{command}\n```\n\n`unweave train {name} --help` says more.")
     parts.append(acceptance(name))
     return "\n\n".join(part for part in parts if part) + "\n"
