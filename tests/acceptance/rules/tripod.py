@@ -62,9 +62,9 @@ def checks(own: Columns, others: dict[str, Columns]) -> Checks:
 
 RULE = Rule(
     covers=("tripod",),
-    claim="each seed: a forest finds x, y and side in the code with a mean R² above 0.8; over seeds, "
-    "by medians: of the Hessian of the decoder's layers at most half the share is off the diagonal "
-    "that is there without its term, and InfoM is not below QLAE's",
+    claim="each seed: a forest finds x, y and side in the code with a mean R² above 0.8; over "
+    "seeds, by medians: of the Hessian of the decoder's layers at most half the share is off the "
+    "diagonal that is there without its term, and InfoM is not below QLAE's",
     method=trained(),
     saboteurs={
         PLAIN: trained(lambda_hessian=0),
