@@ -1,11 +1,12 @@
 """Time every default metric against a straightforward reference, in one run.
 
     python benchmarks/metrics.py [--reference-rounds 3] [--rows 10000] [--names mig,dci]
-    python benchmarks/metrics.py --wide
+    python benchmarks/metrics.py --wide [--names mig,dci] [--rounds 10]
     python benchmarks/metrics.py --scale
 
 `--wide` times the default set on 50,000 rows of 512 codes (random tanh mixtures of the
-factors, with noise) instead, in a process of its own, whose largest memory is told.
+factors, with noise) instead, in a process of its own, whose largest memory is told. With fewer
+than 100 `--rounds`, DCI's trees are grown for so many and their time is scaled.
 
 `--scale` scores codes that are small by the published protocol and by the default: those of an
 untrained encoder of dSprites, and 512 of unit norm that hold every factor.
@@ -41,6 +42,7 @@ from sklearn.svm import LinearSVC
 from unweave import metrics
 from unweave.evaluation.encode import encode_run
 from unweave.evaluation.score import DEFAULT, score
+from unweave.metrics._class_trees import boost_each_class
 from unweave.workflows import train
 
 SIZES = (3, 6, 40, 32, 32)
@@ -195,22 +197,42 @@ def wide_table(rows: int = 50_000, codes: int = 512) -> tuple[Table, Table]:
     return np.tanh(mixed + 0.3 * rng.standard_normal(mixed.shape)).astype(np.float32), factors
 
 
-def score_wide() -> None:
-    """Time each default metric on the wide table; runs in a process of its own."""
+def score_wide(names: tuple[str, ...], rounds: int) -> None:
+    """Time metrics on the wide table; runs in a process of its own."""
     codes, factors = wide_table()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(f"{date.today()}, {len(os.sched_getaffinity(0))} cores, ", end="")
     print(f"load before the run {os.getloadavg()[0]:.1f}; 50,000 rows, 512 codes, 5 factors\n")
     print("| metric | s of work | s on the clock | value |\n|---|---|---|---|")
     clock = work = 0.0
-    for name in DEFAULT:
-        run = timed(lambda name=name: score(codes, factors, [name]))  # type: ignore[misc]
+    for name in names:
+        if name == "dci" and rounds < 100:
+            run, value = of_rounds(codes, factors, rounds), f"({rounds} rounds)"
+        else:
+            run = timed(lambda name=name: score(codes, factors, [name]))  # type: ignore[misc]
+            value = f"{run.result[name].value:.4f}"
         clock, work = clock + run.clock, work + run.work
-        value = run.result[name].value
-        print(f"| {name} | {run.work:.1f} | {run.clock:.1f} | {value:.4f} |", flush=True)
+        print(f"| {name} | {run.work:.1f} | {run.clock:.1f} | {value} |", flush=True)
     print(f"| all | {work:.1f} | {clock:.1f} | |")
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(f"\nMost memory: {most >> 10} MB, {before >> 10} MB of it when the tables were made.")
+
+
+def of_rounds(codes: Table, factors: Table, rounds: int) -> Timed:
+    """Time the default trees of DCI for some rounds, and reckon what 100 of them take."""
+    x = codes[:15_000].astype(np.float64)
+
+    def fit(count: int) -> Timed:
+        return timed(
+            lambda: boost_each_class(x[:10_000], factors[:10_000], SIZES, x[10_000:], rounds=count)
+        )
+
+    few, more = fit(2), fit(2 + rounds)
+    return Timed(
+        few.clock + 98 * (more.clock - few.clock) / rounds,
+        few.work + 98 * (more.work - few.work) / rounds,
+        None,
+    )
 
 
 def score_small_codes() -> None:
@@ -255,11 +277,15 @@ def main() -> None:
     parser.add_argument("--reference-rounds", type=int, default=3)
     parser.add_argument("--names", default="", help="metrics to time, instead of all")
     parser.add_argument("--wide", action="store_true")
+    parser.add_argument("--rounds", type=int, default=100, help="of DCI's trees, with --wide")
     parser.add_argument("--scale", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.wide:
-        child = multiprocessing.get_context("spawn").Process(target=score_wide)
+        names = tuple(options.names.split(",")) if options.names else DEFAULT
+        child = multiprocessing.get_context("spawn").Process(
+            target=score_wide, args=(names, options.rounds)
+        )
         child.start()
         child.join()
         raise SystemExit(child.exitcode)
