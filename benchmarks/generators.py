@@ -183,7 +183,9 @@ def table(part: str, names: list[str]) -> str:
 
 
 def plain_name(name: str) -> str:
-    return "".join(c if c.isalnum() else "_" for c in name)
+    """Return a name as files have it: info_gan, λ = 0 is info_gan_without_information."""
+    plain = name.replace(", λ = 0", "_without_information").replace(", β = ", "_")
+    return "".join(c if c.isalnum() else "_" for c in plain)
 
 
 def report() -> str:
@@ -230,18 +232,19 @@ that the code head reads in a real image and its class. Numbers are in the order
 
 ## What it takes
 
-Settings were sought on seed 0 of these two sets, of which the last are kept; runs on the way are
-not. What they taught:
+Settings were sought on seed 0 of these sets, in single short runs that are not kept and in most
+of which several settings changed at once: take the list as what was seen, not as ablations, which
+are the table below.
 
 - A trunk that is spectrally normalised wants a high rate: at the paper's 2e-4 the discriminator
-  hardly moves. Normalising judge and code head as well held it back.
+  hardly moves. Runs whose judge and code head were not normalised did better.
 - A generator that begins with grey images loses its first hundreds of steps; `info_gan` now lets
   it begin as bright as the data.
 - Generator and code head agree on shades that nobody sees: the head then reads every generated
-  image and no real one. Noise on all that the discriminator sees (`input_noise`) ends that.
+  image and hardly a real one. Noise on all that the discriminator sees (`input_noise`) helps.
 - With few noise inputs every category becomes one image. More noise inputs and a judge that sees
   the spread of a batch (`sees_spread`) keep images of a category apart.
-- Normalising after the activation gave single images that are all white or noise.
+- With mlp64, normalising after the activation gave single images that are all white or noise.
 - The category codes what images differ by most. Where that is the place or the side, as on the
   whole of toy_shapes, it is not the shape; continuous codes that weigh as much take the place.
 
