@@ -183,7 +183,9 @@ def table(part: str, names: list[str]) -> str:
 
 
 def plain_name(name: str) -> str:
-    return "".join(c if c.isalnum() else "_" for c in name)
+    """Return a name as files have it: info_gan, λ = 0 is info_gan_without_information."""
+    plain = name.replace(", λ = 0", "_without_information").replace(", β = ", "_")
+    return "".join(c if c.isalnum() else "_" for c in plain)
 
 
 def report() -> str:
@@ -228,6 +230,24 @@ units of that of the held-out real images: 1 is as good as real. *NMI of samples
 category an image was made with and the class it shows, *NMI of real images* between the category
 that the code head reads in a real image and its class. Numbers are in the order of the seeds.
 
+## What it takes
+
+Settings were sought on seed 0 of these sets, in single short runs that are not kept and in most
+of which several settings changed at once: take the list as what was seen, not as ablations, which
+are the table below.
+
+- A trunk that is spectrally normalised wants a high rate: at the paper's 2e-4 the discriminator
+  hardly moves. Runs whose judge and code head were not normalised did better.
+- A generator that begins with grey images loses its first hundreds of steps; `info_gan` now lets
+  it begin as bright as the data.
+- Generator and code head agree on shades that nobody sees: the head then reads every generated
+  image and hardly a real one. Noise on all that the discriminator sees (`input_noise`) helps.
+- With few noise inputs every category becomes one image. More noise inputs and a judge that sees
+  the spread of a batch (`sees_spread`) keep images of a category apart.
+- With mlp64, normalising after the activation gave single images that are all white or noise.
+- The category codes what images differ by most. Where that is the place or the side, as on the
+  whole of toy_shapes, it is not the shape; continuous codes that weigh as much take the place.
+
 ## Tries
 
 One setting changed at a time, from the settings of `tests/acceptance/rules/_generators.py`.
@@ -239,6 +259,20 @@ One setting changed at a time, from the settings of `tests/acceptance/rules/_gen
 {rows}
 
 {pictures}
+
+## Successors: one seed each, not judged
+
+`python tests/acceptance/try_rule.py info_gan_cr --seeds 0 --arms "the method"`, on toy_xys with 3
+codes: 800 steps, then 150 with the regulariser. The FactorVAE score of the same run went from 0.951
+to 0.962, codes are read back with R² 0.81 before and 0.85 after, and the third player, which began
+afresh, tells the shared code in 63 % (chance 33 %).
+
+`python tests/acceptance/try_rule.py elastic_info_gan --seeds 0 --arms "the method"`, on shapes of
+70, 20 and 10 %: **not met.** The NMI of samples with shape is 0.07 and the learnt prior is 0.40
+nats from the true shares, further than equal shares (0.30).
+
+Neither rule has been judged on three seeds. dSprites at the papers' budgets (322,560 steps) has
+not been trained.
 
 ## Speed
 
@@ -256,7 +290,7 @@ def main() -> None:
     wanted = parser.parse_args()
     torch.set_num_threads(1)
     if wanted.part == "speed":
-        keep({"part": "speed"} | generator_speed.speed(steps=40, rounds=5))
+        keep({"part": "speed"} | generator_speed.speed(steps=15, rounds=5))
     elif wanted.part:
         train(wanted.part, wanted.only, wanted.worlds, wanted.seeds)
     if wanted.report:

@@ -73,13 +73,37 @@ def score(run: Run) -> float:
     return value
 
 
+def told_by_a_fresh_player(run: Run, steps: int = 250) -> float:
+    """Return the loss, at the end, of a third player that learns of a generator that stays.
+
+    The run's own one began afresh when the regulariser came on, and has learnt less.
+    """
+    method, nets = run.config.method, run.nets.eval()
+    assert isinstance(method, InfoGANCR)
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        player = method.networks(NETWORK, run.summary)
+        optimizer = torch.optim.Adam(player.contrast.parameters(), 4e-3, betas=(0.5, 0.999))
+        losses = []
+        for _ in range(steps):
+            pairs = method.pairs(nets, 32, 0.0)
+            with torch.no_grad():
+                images = method.render_pairs(nets, pairs)
+            loss = method.telling(player, *images, pairs).total
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            losses.append(loss.item())
+    return float(np.mean(losses[-50:]))
+
+
 def finding(before: Run, after: Run) -> Finding:
     terms = after.terms(all_images(squares()))
     earlier = before.terms(all_images(squares()))
     numbers = {
         "shared code told": terms["shared_code_accuracy"],
-        "contrast before": earlier["contrast"],
-        "contrast after": terms["contrast"],
+        "fresh player's loss before": told_by_a_fresh_player(before),
+        "fresh player's loss after": told_by_a_fresh_player(after),
         "codes read back, R²": terms["continuous_r2"],
         "R² before": earlier["continuous_r2"],
         "FactorVAE before": score(before),
@@ -97,8 +121,8 @@ def checks(own: Columns, others: object) -> Checks:
     gained = own["FactorVAE after"] - own["FactorVAE before"]
     return {
         "the shared code is told in over 1/3 + 0.2": bool(own["shared code told"].min() > 0.53),
-        "contrast under half of what it was": bool(
-            (own["contrast after"] < 0.5 * own["contrast before"]).all()
+        "a fresh player's loss falls by a tenth": bool(
+            (own["fresh player's loss after"] < 0.9 * own["fresh player's loss before"]).all()
         ),
         "median gain of the FactorVAE score ≥ 0": bool(np.median(gained) >= 0),
         "codes read back with R² ≥ 0.8": bool(own["codes read back, R²"].min() >= 0.8),
@@ -108,9 +132,9 @@ def checks(own: Columns, others: object) -> Checks:
 RULE = Rule(
     covers=("info_gan_cr",),
     claim="of a run of InfoGAN that goes on with the regulariser: in each seed the third player "
-    "names which of 3 codes two images share in over 53 %, with under half of its loss before "
-    "the regulariser came on, and codes are read back with R² ≥ 0.8; the median of the FactorVAE "
-    "score's gain over seeds is not below 0",
+    "names which of 3 codes two images share in over 53 %, a fresh one that learns from the "
+    "images alone has a loss at least a tenth lower than before the regulariser came on, and codes "
+    "are read back with R² ≥ 0.8; the median gain of the FactorVAE score is not below 0",
     method=trained(InfoGANCR(**SETTINGS)),
     saboteurs={
         "regulariser never on": trained(InfoGANCR(**SETTINGS | {"contrast_weight": 0})),
