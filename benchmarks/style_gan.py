@@ -3,9 +3,10 @@
     python benchmarks/style_gan.py --seeds 0 1 2        # a minute of one core each
     python benchmarks/style_gan.py --report             # the page again, from what is kept
 
-Trains style_gan as it is by default on squares, with `--data toy_shapes` on shapes. Runs lie under build/style_gan and
-are gone on with if they were stopped; numbers are kept by data set and seed in
-docs/results/style_gan.jsonl, pictures of seed 0 beside it, and what is there is not measured again.
+Trains style_gan as it is by default on squares, with `--data toy_shapes` on shapes. Runs lie
+under build/style_gan and are gone on with if they were stopped; numbers are kept by data set and
+seed in docs/results/style_gan.jsonl, pictures of seed 0 beside it, and what is there is not
+measured again.
 Seconds are those of the processor, so that other work on the machine does not count.
 """
 

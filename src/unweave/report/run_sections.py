@@ -209,7 +209,7 @@ def _images(run: Model) -> Html:
                 "swapped contents and styles",
             )
         )
-    if run.code.decodes and run.code.roles:
+    if run.code.decodes and "style" in run.code.roles:
         parts.append(
             drawn(
                 lambda: figures.mixing_grid(run),
