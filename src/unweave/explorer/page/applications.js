@@ -18,7 +18,7 @@ function drawOne({ name, title, step, paragraph, caveats, tables, picture }, pag
     h("p", {}, paragraph),
     picture ? h("img", { class: "application-figure", src: typeof picture === "string" ? picture : page.address(`/applications/${name}.png`), alt: `Figure of ${title}`, loading: "lazy" }) : null,
     tables.map((table) => h("div", { class: "scroll" }, h("table", { class: "narrow" }, h("caption", {}, table.title),
-      h("thead", {}, h("tr", {}, table.header.map((cell) => (cell ? h("th", { scope: "col" }, words(cell)) : h("td"))))),
-      h("tbody", {}, table.lines.map((line) => h("tr", {}, line.map((cell) => h("td", { class: "number" }, cell)))))))),
+      h("thead", {}, h("tr", {}, table.header.map((cell, i) => (cell ? h("th", { scope: "col", class: i ? "number" : null }, words(cell)) : h("td"))))),
+      h("tbody", {}, table.lines.map((line) => h("tr", {}, line.map((cell, i) => h("td", { class: i ? "number" : null }, cell)))))))),
     caveats.length ? h("div", { class: "caveats" }, h("b", {}, "What not to conclude"), h("ul", {}, caveats.map((caveat) => h("li", {}, caveat)))) : null);
 }

@@ -17,11 +17,10 @@ export class LatentsPanel {
   /**
    * @param latents what latents.json says  @param decoder a Decoder
    * @param rename (latent, name) => Promise of labels, or null if names are fixed
-   * @param sliders whether latents can be moved
    * @param actions (row) => elements beside a line, such as a button that plays it
    */
-  constructor({ latents, decoder, rename = null, sliders = true, actions = () => [] }) {
-    Object.assign(this, { latents, decoder, rename, sliders, actions });
+  constructor({ latents, decoder, rename = null, actions = () => [] }) {
+    Object.assign(this, { latents, decoder, rename, actions });
     this.code = latents.labels.map(() => 0);
     this.onmove = () => {}; // told which unit moved, or null
     const [channels, height, width] = decoder.shape;
@@ -70,15 +69,14 @@ export class LatentsPanel {
     this.#showCarried(row);
     row.control = { category: () => this.#choices(row), angle: () => this.#dial(row), number: () => this.#slider(row) }[unit.kind]();
     row.strip.addEventListener("click", (event) => {
-      if (!this.sliders) return;
       const box = row.strip.getBoundingClientRect();
       const at = Math.floor(((event.clientX - box.left) / box.width) * row.values.length);
       this.move(row, row.values[Math.min(row.values.length - 1, Math.max(0, at))]);
     });
     row.element = h("div", { class: `latent ${unit.kind}`, "data-latent": unit.first },
       this.#label(row), row.carried,
-      h("div", { class: "track" }, this.sliders ? row.control : null, row.strip),
-      this.sliders ? h("div", { class: "ends" }, row.value, h("div", { class: "acts" }, this.actions(row))) : null);
+      h("div", { class: "track" }, row.control, row.strip),
+      h("div", { class: "ends" }, row.value, h("div", { class: "acts" }, this.actions(row))));
     row.element.style.setProperty("--width", row.width);
     return row;
   }

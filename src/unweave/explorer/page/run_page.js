@@ -40,7 +40,7 @@ export async function showRun(main, name, means = SERVED) {
     }
   };
   drawHeader(places.header, run);
-  waiting(places.bench, "Latents", "The decoder is on its way …");
+  waiting(places.bench, "Latents", "The decoder is on its way …", heightOf(run));
   for (const part of ["caption", "warnings"]) places[part].classList.toggle("reserved", Boolean(run.weights_version));
   const quickly = [guard("curves", (place) => drawCurves(place, page)), guard("scores", (place) => drawScores(place, page))];
   if (run.weights_version) await showWeights();
@@ -58,7 +58,7 @@ export async function showRun(main, name, means = SERVED) {
     if (latent) places.bench.querySelector(`.latent[data-latent="${latent}"] input[type="${kind}"]`)?.focus();
     if (page.bench) await guard("two", async (place) => fill(place, await twoImagesSection(page)));
     if (page.latents?.factors.length) {
-      if (!places.heat.childElementCount) waiting(places.heat, "Factors and latents", "Codes of some images are compared with their factors …");
+      if (!places.heat.childElementCount) waiting(places.heat, "Factors and latents", "Codes of some images are compared with their factors …", 220);
       await guard("heat", async (place) => fill(place, await heatMapSection(page)));
       fill(places.response, responseSection(page, places.response.querySelector("details")?.open));
     }
@@ -70,8 +70,16 @@ export async function showRun(main, name, means = SERVED) {
 }
 
 /** Keep the room that a part will need, so that nothing jumps when it comes. */
-function waiting(place, title, text) {
-  fill(place, h("div", { class: "waiting" }, section(title, h("p", { class: "note", role: "status" }, text))));
+function waiting(place, title, text, height) {
+  const shown = section(title, h("p", { class: "note", role: "status" }, text));
+  shown.style.minHeight = `${height}px`;
+  fill(place, shown);
+}
+
+/** About how many pixels the latents of a run need, as far as they are in the first screen. */
+function heightOf({ settings }) {
+  const latents = settings.method?.latent_dim ?? 10;
+  return Math.min(640, Math.max(430, 70 + 92 * latents));
 }
 
 function drawHeader(place, run) {

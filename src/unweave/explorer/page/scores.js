@@ -16,7 +16,7 @@ const BAD_MAPS = {
   mixed: [[[0.9, 0, 0], [0.9, 0, 0], [0, 0, 0.9]], "one latent mixes two factors"],
   vague: [[[0.2, 0, 0], [0, 0.2, 0], [0, 0, 0.2]], "values can hardly be read off"],
 };
-const WIDTH = 300, HEIGHT = 66, LINE = 34;
+const WIDTH = 300, HEIGHT = 78, LINE = 46;
 
 export async function drawScores(place, page) {
   const { run } = page;
@@ -69,8 +69,8 @@ function among({ metric, value, others, nulls, chance, interval }) {
   const baselines = others.filter((other) => other.is_baseline).map((other, i) => svg("a", { href: runAddress(other.run), "aria-label": `${other.method}: ${short(other.value)}` },
     svg("path", { class: "baseline", d: `M${x(other.value)} ${LINE - 7} v14` }, svg("title", {}, `${other.method} ${short(other.value)}`)),
     svg("text", { x: clampedTo(x(other.value)), y: i % 2 ? HEIGHT - 1 : HEIGHT - 13, "text-anchor": "middle" }, words(other.method))));
-  const nullMarks = marks.map(([name, at]) => svg("g", {}, svg("path", { class: "null", d: `M${x(at)} ${LINE - 9} v18` }, svg("title", {}, `${name} ${short(at)}`)),
-    svg("text", { x: clampedTo(x(at)), y: LINE - 13, "text-anchor": "middle" }, name)));
+  const nullMarks = marks.map(([name, at], i) => svg("g", {}, svg("path", { class: "null", d: `M${x(at)} ${LINE - 9} v18` }, svg("title", {}, `${name} ${short(at)}`)),
+    svg("text", { x: clampedTo(x(at)), y: LINE - (i % 2 ? 24 : 13), "text-anchor": "middle" }, name)));
   const spread = interval ? svg("path", { class: "interval", d: `M${x(interval[0])} ${LINE} H${x(interval[1])}` }) : null;
   return svg("svg", { class: "among", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "group", "aria-label": `${words(metric)} ${short(value)} from ${short(low, 1)} to ${short(high, 1)}, among ${others.length} other runs` },
     svg("path", { class: "axis", d: `M10 ${LINE} H${WIDTH - 10}` }),
