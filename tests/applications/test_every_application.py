@@ -8,7 +8,7 @@ import pytest
 import known_models
 from read_pages import Page
 from unweave import applications, catalog
-from unweave.applications import Applied
+from unweave.applications import Applied, correlated, impossibility
 from unweave.errors import ConfigError
 from unweave.report import application_sections
 from unweave.runs.wrapped import wrap
@@ -63,6 +63,8 @@ def arranged(toy):
 def test_a_foreign_encoder_is_applied_and_its_report_tells(name, arranged, tmp_path, monkeypatch):
     """A foreign decoder is asked for only where there is no other way; transfer trains further."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(impossibility, "METRICS", ("mig",))  # DCI takes longest of all
+    monkeypatch.setattr(correlated, "METRICS", ("mig",))
     decode = {"decode": lambda codes: known_models.draw(arranged, codes)}
     decode |= {"posterior": known_models.posterior}
     bare = wrap(known_models.standard, arranged, takes="arrays", name="mine")

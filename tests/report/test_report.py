@@ -21,7 +21,7 @@ from unweave.methods.ground_truth import GroundTruth
 from unweave.methods.gvae import GVAE
 from unweave.methods.vae import VAE
 from unweave.pages import files_in
-from unweave.report import comparison_sections, report_html
+from unweave.report import comparison_sections, drawn, report_html, run_sections
 from unweave.report.summary import summary
 from unweave.runs.config import Machine, Train
 from unweave.runs.run import Run, load
@@ -53,6 +53,13 @@ def score(value, higher=True, protocol="locatello2019", **details):
         "higher_is_better": higher,
         "details": details,
     }
+
+
+@pytest.fixture(autouse=True)
+def without_files(request, monkeypatch):
+    """Offer no files, which take longer to make than all the rest, but where these are tested."""
+    if "files" not in request.node.name:
+        monkeypatch.setattr(drawn, "ENDINGS", ())
 
 
 @pytest.fixture(scope="module")
@@ -430,7 +437,7 @@ def test_warnings_do_not_flood(run, monkeypatch):
     many = [Warned("correlated", f"pair {i}", [], []) for i in range(5)]
     found = Warnings(many, [warned.message for warned in many])
     monkeypatch.setattr(views, "warnings", lambda *_: found)
-    text = report_html(run)
+    text = str(run_sections._warnings(run, views.sample_codes(run), ""))
     shown, _, rest = text.partition("All 5, one by one")
     assert shown.count("<li>pair") == 3
     assert rest.count("<li>pair") == 5

@@ -8,7 +8,7 @@ import numpy as np
 from unweave import catalog
 from unweave.data import Factor, FactorImages
 from unweave.errors import ConfigError, DataError
-from unweave.evaluation.baselines import untrained_twin
+from unweave.evaluation.untrained import untrained_twin
 from unweave.runs.model import Model
 from unweave.runs.silencing import NATS
 from unweave.tables import standardize

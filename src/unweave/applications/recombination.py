@@ -336,9 +336,9 @@ def _drawn(r2: dict[str, Any]) -> "Drawing | None":
         for place, (part, of) in enumerate(arms):
             values = np.maximum(r2[part][of], -1.0)
             where = np.arange(len(names)) + 0.2 * (place - 1.5)
-            light = {"alpha": 0.45} if part == HELD_OUT else {}
+            alpha = 0.45 if part == HELD_OUT else 1.0
             color = PALETTE[0] if of == "code" else PALETTE[1]
-            axes.bar(where, values, width=0.18, color=color, label=f"{of}, {part}", **light)
+            axes.bar(where, values, width=0.18, color=color, alpha=alpha, label=f"{of}, {part}")
         axes.axhline(0, color="#606060", linewidth=0.8)
         axes.set_xticks(range(len(names)), names)
         axes.set_ylabel("R², -1 or less shown as -1")

@@ -8,7 +8,7 @@ turned at random and with factors of other rows. All on the rows that the model 
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +19,10 @@ from unweave import catalog
 from unweave.errors import DataError, UnweaveError
 from unweave.evaluation.encode import encode_run, scored_rows
 from unweave.evaluation.score import DEFAULT, PRESETS, score
+from unweave.evaluation.untrained import untrained_twin
 from unweave.files.json_files import read_json
 from unweave.files.writing import write_atomically
 from unweave.methods.pixels import Grid
-from unweave.networks import architecture_for
 from unweave.runs.folder import versions
 from unweave.runs.model import Model, in_parts
 from unweave.runs.run import Run
@@ -45,18 +45,6 @@ class Baselines:
     values: Values = field(default_factory=dict)
     nulls: dict[str, dict[str, list[float]]] = field(default_factory=dict)
     rows: int = 0
-
-
-def untrained_twin(model: Model, seed: int) -> Run | None:
-    """Return the same networks with fresh weights; None of a model whose networks are not ours."""
-    if not isinstance(model, Run) or model.code.source != "images":
-        return None
-    architecture = model.config.architecture or architecture_for(model.summary.image_shape)
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        nets = model.config.method.networks(architecture, model.summary)
-    config = replace(model.config, seed=seed)
-    return Run(config, model.summary, nets, step=0, data=model.data)
 
 
 def baselines_of(model: Model, *, make: bool = True) -> Baselines:

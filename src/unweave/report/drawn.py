@@ -7,6 +7,9 @@ from unweave.errors import UnweaveError
 from unweave.figures.style import Drawing
 from unweave.pages import Html, data_url, figure, picture_url, tag
 
+ENDINGS = ("svg", "pdf")
+"""Files that every figure is offered as."""
+
 
 def drawn(make: Callable[[], Any], caption: Any, alternative: str) -> Html:
     """Return a figure, or the sentence why there is none."""
@@ -16,7 +19,7 @@ def drawn(make: Callable[[], Any], caption: Any, alternative: str) -> Html:
         return tag("p", f"No {alternative}: {error}", class_="note")
     if isinstance(result, Drawing):
         return plotted(result, caption, alternative)
-    files = {ending: result.drawing.content(ending) for ending in ("svg", "pdf")}
+    files = {ending: result.drawing.content(ending) for ending in ENDINGS}
     return pictured(picture_url(result.picture), caption, alternative, files)
 
 
@@ -24,7 +27,7 @@ def plotted(drawing: Drawing, caption: Any, alternative: str) -> Html:
     """Return a plot, whose letters look the same whatever fonts the reader has."""
     width = round(float(drawing.get_figwidth()) * 100)
     shown = drawing.content("svg", outlines=True)
-    files = {"svg": shown, "pdf": drawing.content("pdf")}
+    files = {e: shown if e == "svg" else drawing.content(e) for e in ENDINGS}
     source = data_url(shown, "image/svg+xml")
     return tag("div", figure(source, caption, alternative, width, files), class_="plot")
 
