@@ -65,8 +65,9 @@ format: $(READY)
 demo: $(READY)
 	$(BIN)/unweave demo
 
-docs: $(READY) # The site, build/site/index.html; a warning is an error
+docs: $(READY) # The site, build/site/index.html, a warning is an error; and what its pages run
 	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going docs build/site
+	$(BIN)/python -m pytest -m docs -n 2 --dist worksteal tests/test_docs_code.py tests/test_notebooks.py
 
 clean:
 	rm -rf $(VENV) build dist docs/generated src/*.egg-info .pytest_cache .mypy_cache .ruff_cache

@@ -178,6 +178,7 @@ def space(toy, tiny_run, tmp_path, monkeypatch) -> dict:
     }
 
 
+@pytest.mark.docs
 @pytest.mark.parametrize("page", PYTHON, ids=lambda page: page.stem)
 def test_the_python_of_a_page_runs(page, space):
     for language, body in blocks(page):

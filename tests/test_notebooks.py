@@ -32,6 +32,7 @@ def code_of(cell: dict) -> str:
     return "\n".join(f"{name} = {SMALL[name]!r}" for name in names)
 
 
+@pytest.mark.docs
 @pytest.mark.parametrize(
     "file", [f for f in FILES if not f.name.startswith(OTHERS)], ids=lambda file: file.stem
 )

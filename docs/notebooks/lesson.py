@@ -17,6 +17,8 @@ def trained(method: uw.methods.Method, seed: int = 0, steps: int = 800) -> uw.Ru
     folder = Path("runs/exercises") / name
     if (folder / "networks.safetensors").is_file():
         return uw.load(folder)
+    if (folder / "config.json").is_file():  # stopped on the way
+        return uw.resume(folder, machine=QUIET, evaluate=False, progress=False)
     return uw.train(
         replace(method, optimizer=rate),
         "dsprites",
