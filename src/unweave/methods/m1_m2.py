@@ -197,8 +197,7 @@ class M1M2(ClassAutoencoder):
     def summed(self, nets: Networks, codes: Latents) -> tuple[Scalar, Scalar]:
         """Return U = Σ_y q (L + log q) and the entropy of q, both averaged over the images."""
         log_q, bounds = self.every_class(nets, codes)
-        q = log_q.exp()
-        return (q * (bounds + log_q)).sum(1).mean(), -(q * log_q).sum(1).mean()
+        return marginal_bound(log_q, bounds)
 
     def made_of(self, nets: Networks, codes: Latents) -> DiagonalGaussian:
         """Return p(z₁|y, z₂), standardised."""
