@@ -105,8 +105,8 @@ def kept_decoder(run: Run) -> bytes:
     content = decoder_to_onnx(run)
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
-        write_atomically(place, content, durable=False)
-    except OSError:  # no room for it is no reason to show nothing
+        write_atomically(place, content)
+    except (OSError, DataError):  # no room for it is no reason to show nothing
         return content
     return content
 
