@@ -81,3 +81,18 @@ def test_sliders_come_before_any_image_is_encoded(runs, cache, monkeypatch):
     # Once codes are kept, they are what is told, also to another explorer.
     again = Library(runs).open("vae-s0")
     assert not page_data.latents(again, quick=True)["is_quick"]
+
+
+def test_a_decoder_is_exported_once_for_the_same_weights(runs, cache, monkeypatch):
+    first = Library(runs).open("vae-s0").decoder
+    assert len(list((cache.parent / "decoders").iterdir())) == 1
+
+    def exported_again(run):
+        raise AssertionError("exported again")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(open_runs, "decoder_to_onnx", exported_again)
+        assert Library(runs).open("vae-s0").decoder == first
+    # Other weights are another decoder.
+    assert Library(runs).open("study/vae-s1").decoder != first
+    assert len(list((cache.parent / "decoders").iterdir())) == 2

@@ -13,7 +13,8 @@ from unweave import catalog, runs, views
 from unweave.errors import DataError
 from unweave.explorer.onnx_files import decoder_to_onnx
 from unweave.files.cache import cache_folder, cache_key, cached_array
-from unweave.runs.folder import RunFolder
+from unweave.files.writing import write_atomically
+from unweave.runs.folder import RunFolder, versions
 from unweave.runs.run import Run
 
 DEEPEST = 4  # folders between the one given and a run
@@ -55,7 +56,7 @@ class OpenRun:
         """Return the decoder for the browser."""
         with self.lock:
             if self._decoder is None:
-                self._decoder = decoder_to_onnx(self.run)
+                self._decoder = kept_decoder(self.run)
             return self._decoder
 
 
@@ -85,6 +86,29 @@ def kept_sample(run: Run) -> views.CodeSample:
     return views.CodeSample(
         drawn, np.array(table[0]), run.data.factors(drawn), posterior, run.code_prior
     )
+
+
+def kept_decoder(run: Run) -> bytes:
+    """Return the decoder for the browser, kept in the cache once it is that of a finished run.
+
+    Exporting takes seconds. What a plugin does may be another thing tomorrow: it is not kept.
+    """
+    file = run.folder.networks_file if run.folder is not None else None
+    is_own = catalog.name_of(run.config.method) in catalog.own_names("unweave.methods")
+    if file is None or not file.is_file() or not is_own:
+        return decoder_to_onnx(run)
+    assert run.folder is not None
+    key = cache_key([file, run.folder.config_file], "decoder", *sorted(versions().items()))
+    place = cache_folder() / "decoders" / f"{key}.onnx"
+    if place.is_file():
+        return place.read_bytes()
+    content = decoder_to_onnx(run)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(place, content)
+    except (OSError, DataError):  # no room for it is no reason to show nothing
+        return content
+    return content
 
 
 def _kept_file(run: Run) -> Path | None:
