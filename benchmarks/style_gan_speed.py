@@ -144,7 +144,7 @@ def main() -> None:
     config = Train(method=METHOD, data=wanted.data, steps=wanted.steps, batch_size=BATCH)
     ours = OurLoop(loop.resolved(config, data), data)
     images = torch.from_numpy(data.images(np.arange(len(data))))
-    loops = {"plain": PlainLoop(loop.make_networks(ours.config, data), images), "unweave": ours}
+    loops = {"plain": PlainLoop(loop.make_networks(ours.config, data), images), "ours": ours}
     seconds: dict[str, list[float]] = {name: [] for name in loops}
     for step in range(-3, wanted.steps):
         for name, each in loops.items():
@@ -156,7 +156,7 @@ def main() -> None:
     found = {name: 1e3 * typical(times) for name, times in seconds.items()}
     for name, milliseconds in found.items():
         print(f"{name:8} {milliseconds:6.1f} ms of the processor a step")
-    print(f"the plain loop takes {found['plain'] / found['unweave']:.2f} times as long")
+    print(f"the plain loop takes {found['plain'] / found['ours']:.2f} times as long")
 
 
 if __name__ == "__main__":
