@@ -23,6 +23,9 @@ log = logging.getLogger(__name__)
 class Effort(Watcher):
     """Keeps how long training took and on what, for the report."""
 
+    def __init__(self) -> None:
+        self.run: Run | None = None
+
     def started(self, run: Run, first_step: int) -> None:
         self.run, self.first_step = run, first_step
         self.began, self.cpu_began = time.monotonic(), time.process_time()
@@ -40,12 +43,15 @@ class Effort(Watcher):
         write_sittings(run.path, [*self.before, self._sitting()])
 
     def stopped(self) -> None:
+        if self.run is None:  # it was refused before it began
+            return
         try:
             write_sittings(self.run.path, [*self.before, self._sitting()])
         except OSError as error:  # what stopped the run, a full disk for instance, matters more
             log.warning("how long the run took is not kept: %s", error)
 
     def _sitting(self) -> Sitting:
+        assert self.run is not None, "told when it began"
         return Sitting(
             self.first_step,
             self.step,
