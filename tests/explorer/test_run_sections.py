@@ -34,7 +34,9 @@ def test_what_an_application_found_is_shown_with_its_caveats(shown, served):
     part.get_by_text("It was trained for four steps.").wait_for()
     assert part.locator("tbody td").all_inner_texts() == ["sufficiency", "0.500", "0.100"]
     part.locator("img").scroll_into_view_if_needed()
-    shown.wait_for_function("document.querySelector('.application-figure').naturalWidth === 40")
+    shown.wait_for_function(
+        "() => document.querySelector('.application-figure').naturalWidth === 40"
+    )
     content = served.ask(f"{HERE}/applications/representation.png")[2]
     assert Image.open(io.BytesIO(content)).size == (40, 20)
     assert served.ask(f"{HERE}/applications/fairness.png")[0] == 404
@@ -177,7 +179,7 @@ def test_a_point_is_looked_at_and_started_from(shown, run):
         if shown.locator(".hovered").is_visible():
             break
     row = int(shown.locator(".hovered span").inner_text().split()[1])
-    shown.wait_for_function("document.querySelector('.hovered img').naturalWidth === 32")
+    shown.wait_for_function("() => document.querySelector('.hovered img').naturalWidth === 32")
     shown.mouse.click(box["x"] + share * box["width"], box["y"] + share * box["height"])
     shown.get_by_text(f"Started from row {row}").wait_for()
     shown.wait_for_timeout(400)
