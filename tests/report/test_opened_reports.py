@@ -38,7 +38,8 @@ def of_one(tmp_path_factory):
     details = {**shared, "factor_entropy": [1.0] * 5, "importance": known.tolist()}
     entry = {"value": 0.2, "protocol": "locatello2019", "higher_is_better": True}
     run.folder.write_scores({name: {**entry, "details": details} for name in ("mig", "dci")})
-    return write_report(run)
+    # Baselines take long on dSprites; test_report.py has them.
+    return write_report(run, baselines=False)
 
 
 @pytest.fixture(scope="module")
