@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 SUDO := $(shell test "$$(id -u)" = 0 || command -v sudo)
 
-.PHONY: setup test browser acceptance defaults cluster soak fuzz lint format demo screenshots explorer-runtime clean
+.PHONY: setup test browser acceptance defaults cluster soak fuzz lint format demo screenshots explorer-runtime docs clean
 
 setup: $(READY)
 
@@ -65,5 +65,9 @@ format: $(READY)
 demo: $(READY)
 	$(BIN)/unweave demo
 
+docs: $(READY) # The site, build/site/index.html, a warning is an error; and what its pages run
+	OMP_NUM_THREADS=1 $(BIN)/python -m sphinx -q -W --keep-going docs build/site
+	$(BIN)/python -m pytest -m docs -n 2 --dist worksteal tests/test_docs_code.py tests/test_notebooks.py
+
 clean:
-	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist docs/generated src/*.egg-info .pytest_cache .mypy_cache .ruff_cache

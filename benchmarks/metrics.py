@@ -1,10 +1,15 @@
 """Time every default metric against a straightforward reference, in one run.
 
-    python benchmarks/metrics.py [--reference-rounds 3] [--rows 10000]
-    python benchmarks/metrics.py --wide
+    python benchmarks/metrics.py [--reference-rounds 3] [--rows 10000] [--names mig,dci]
+    python benchmarks/metrics.py --wide [--names mig,dci] [--rounds 10]
+    python benchmarks/metrics.py --scale
 
 `--wide` times the default set on 50,000 rows of 512 codes (random tanh mixtures of the
-factors, with noise) instead, in a process of its own, whose largest memory is told.
+factors, with noise) instead, in a process of its own, whose largest memory is told. With fewer
+than 100 `--rounds`, DCI's trees are grown for so many and their time is scaled.
+
+`--scale` scores codes that are small by the published protocol and by the default: those of an
+untrained encoder of dSprites, and 512 of unit norm that hold every factor.
 
 The table has 10 codes (5 noisy factors of dSprites, 5 of noise) and 5 factors. The
 references are what one writes first: a loop of `mutual_info_score`, one vote at a
@@ -17,11 +22,13 @@ import multiprocessing
 import os
 import platform
 import resource
+import tempfile
 import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -33,9 +40,14 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.svm import LinearSVC
 
 from unweave import metrics
+from unweave.evaluation.encode import encode_run
 from unweave.evaluation.score import DEFAULT, score
+from unweave.metrics._class_trees import boost_each_class
+from unweave.workflows import train
 
 SIZES = (3, 6, 40, 32, 32)
+CHEAP = ("mig", "modularity", "jemmig")
+"""Metrics that count, which a million rows are no trouble to."""
 Table = NDArray[Any]
 
 
@@ -185,36 +197,101 @@ def wide_table(rows: int = 50_000, codes: int = 512) -> tuple[Table, Table]:
     return np.tanh(mixed + 0.3 * rng.standard_normal(mixed.shape)).astype(np.float32), factors
 
 
-def score_wide() -> None:
-    """Time each default metric on the wide table; runs in a process of its own."""
+def score_wide(names: tuple[str, ...], rounds: int) -> None:
+    """Time metrics on the wide table; runs in a process of its own."""
     codes, factors = wide_table()
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(f"{date.today()}, {len(os.sched_getaffinity(0))} cores, ", end="")
     print(f"load before the run {os.getloadavg()[0]:.1f}; 50,000 rows, 512 codes, 5 factors\n")
     print("| metric | s of work | s on the clock | value |\n|---|---|---|---|")
     clock = work = 0.0
-    for name in DEFAULT:
-        run = timed(lambda name=name: score(codes, factors, [name]))  # type: ignore[misc]
+    for name in names:
+        if name == "dci" and rounds < 100:
+            run, value = of_rounds(codes, factors, rounds), f"({rounds} rounds)"
+        else:
+            run = timed(lambda name=name: score(codes, factors, [name]))  # type: ignore[misc]
+            value = f"{run.result[name].value:.4f}"
         clock, work = clock + run.clock, work + run.work
-        value = run.result[name].value
-        print(f"| {name} | {run.work:.1f} | {run.clock:.1f} | {value:.4f} |", flush=True)
+        print(f"| {name} | {run.work:.1f} | {run.clock:.1f} | {value} |", flush=True)
     print(f"| all | {work:.1f} | {clock:.1f} | |")
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print(f"\nMost memory: {most >> 10} MB, {before >> 10} MB of it when the tables were made.")
+
+
+def of_rounds(codes: Table, factors: Table, rounds: int) -> Timed:
+    """Time the default trees of DCI for some rounds, and reckon what 100 of them take."""
+    x = codes[:15_000].astype(np.float64)
+
+    def fit(count: int) -> Timed:
+        return timed(
+            lambda: boost_each_class(x[:10_000], factors[:10_000], SIZES, x[10_000:], rounds=count)
+        )
+
+    few, more = fit(2), fit(2 + rounds)
+    return Timed(
+        few.clock + 98 * (more.clock - few.clock) / rounds,
+        few.work + 98 * (more.work - few.work) / rounds,
+        None,
+    )
+
+
+def score_small_codes() -> None:
+    """Score small codes by the published protocol, which looks at their size, and by ours."""
+    print("| codes | metric | locatello2019 | default, codes standardised |\n|---|---|---|---|")
+    for name, (codes, factors) in {
+        "untrained encoder of dSprites": untrained_table(),
+        "512 of unit norm": unit_norm_table(),
+        "the same times √512": unit_norm_table(np.sqrt(512)),
+    }.items():
+        for metric in ("beta_vae_score", "factor_vae_score", "sap"):
+            function = getattr(metrics, metric)
+            published = function(codes, factors, protocol="locatello2019").value
+            print(f"| {name} | {metric} | {published:.3f} | {function(codes, factors).value:.3f} |")
+
+
+def untrained_table(rows: int = 5_000) -> tuple[Table, Table]:
+    """Encode images of dSprites with networks as they are before training."""
+    with tempfile.TemporaryDirectory() as folder:
+        run = train(
+            "untrained_vae",
+            "dsprites",
+            architecture="conv64",
+            out=Path(folder) / "run",
+            evaluate=False,
+            progress=False,
+        )
+        encoded = encode_run(run, rows)
+    return encoded.codes, encoded.factors
+
+
+def unit_norm_table(scale: float = 1.0, rows: int = 5_000) -> tuple[Table, Table]:
+    """Draw four factors and hold each as an angle in 128 codes."""
+    factors = np.random.default_rng(0).integers(5, size=(rows, 4))
+    angles = np.repeat(factors * np.pi / 5, 64, axis=1)
+    return scale * np.concatenate([np.cos(angles), np.sin(angles)], axis=1) / 16, factors
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=10_000)
     parser.add_argument("--reference-rounds", type=int, default=3)
+    parser.add_argument("--names", default="", help="metrics to time, instead of all")
     parser.add_argument("--wide", action="store_true")
+    parser.add_argument("--rounds", type=int, default=100, help="of DCI's trees, with --wide")
+    parser.add_argument("--scale", action="store_true")
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.wide:
-        child = multiprocessing.get_context("spawn").Process(target=score_wide)
+        names = tuple(options.names.split(",")) if options.names else DEFAULT
+        child = multiprocessing.get_context("spawn").Process(
+            target=score_wide, args=(names, options.rounds)
+        )
         child.start()
         child.join()
         raise SystemExit(child.exitcode)
+    if options.scale:
+        score_small_codes()
+        return
     codes, factors = study_table(options.rows)
     load = os.getloadavg()[0]
     print(f"{date.today()}, {len(os.sched_getaffinity(0))} cores, {platform.machine()}, ", end="")
@@ -230,7 +307,10 @@ def main() -> None:
         "explicitness": explicitness_reference,
         "sap": sap_reference,
     }
+    chosen = options.names.split(",") if options.names else [*references, "dci"]
     for name, reference in references.items():
+        if name not in chosen:
+            continue
         ALIKE.clear()
         function = getattr(metrics, name)
         slow = best(lambda r=reference: r(codes, factors))  # type: ignore[misc]
@@ -240,18 +320,28 @@ def main() -> None:
             f"| {slow.result:.4f} | {fast.result.value:.4f} |",
             flush=True,
         )
-    scale = 100 / options.reference_rounds
-    slow = timed(lambda: dci_reference(codes, factors, options.reference_rounds))
-    fast = timed(lambda: metrics.dci(codes, factors))
+    if "dci" in chosen:
+        time_dci(codes, factors, options.reference_rounds)
+    if not options.names:
+        time_all(codes, factors)
+
+
+def time_dci(codes: Table, factors: Table, rounds: int) -> None:
+    """Time DCI before and after the reference, whose rounds all take the same time."""
+    first = timed(lambda: metrics.dci(codes, factors))
+    slow = timed(lambda: dci_reference(codes, factors, rounds))
+    second = timed(lambda: metrics.dci(codes, factors))
+    reference, work = slow.work * 100 / rounds, (first.work + second.work) / 2
     print(
-        f"| dci | {slow.work * scale:.0f} | {fast.work:.1f} | {slow.work * scale / fast.work:.0f} "
-        f"| | {fast.result.value:.4f} |"
+        f"| dci | {reference:.0f} | {work:.1f} | {reference / work:.0f} | "
+        f"| {first.result.value:.4f} |\n\nSeconds of work, over all threads. Reference for dci: "
+        f"{rounds} of 100 rounds, scaled; dci {first.work:.1f} s before it and "
+        f"{second.work:.1f} s after."
     )
-    print(
-        f"\nSeconds of work, over all threads. Reference for dci: {options.reference_rounds} of",
-        end=" ",
-    )
-    print(f"100 rounds, scaled. dci took {fast.clock:.1f} s on the clock.")
+
+
+def time_all(codes: Table, factors: Table) -> None:
+    """Time the default set, and what counts a million rows."""
     whole = timed(lambda: score(codes, factors))
     print(f"\nWhole default set: {whole.work:.1f} s of work, {whole.clock:.1f} s on the clock.")
     rng = np.random.default_rng(0)
@@ -259,7 +349,7 @@ def main() -> None:
     labels = np.stack([rng.integers(n, size=1_000_000) for n in SIZES], axis=1)
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     print()
-    for name in ("mig", "modularity", "jemmig"):
+    for name in CHEAP:
         run = timed(lambda f=getattr(metrics, name): f(many, labels))  # type: ignore[misc]
         print(f"- {name} of 1,000,000 rows × 64 codes: {run.work:.1f} s of work")
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before

@@ -1,22 +1,24 @@
 """Write what is derived from the catalog: tables of the README and of docs/metrics.md, names,
-and docs/methods.md.
+docs/methods.md, and what the list of methods says without making any.
 
 Only our own entries are written, whatever plugins are installed.
 """
 
 import ast
 import inspect
+import json
 import re
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import unweave
 from unweave import catalog
-from unweave.cli._needs import ORDER, heading_of
-from unweave.cli._output import first_line, paper_of
+from unweave.cli._needs import ORDER
+from unweave.cli._output import facts_of_method, first_line
 from unweave.data import from_arrays
 from unweave.errors import DataError
 from unweave.methods import Method, method_named
@@ -33,20 +35,23 @@ RATE = "learning_rate"  # the first setting of an optimizer, which is always sho
 
 
 def tables() -> str:
-    """Return the tables as markdown."""
-    lines = ["| method | what it does | needs | main knob | paper |", "|---|---|---|---|---|"]
-    for name in catalog.own_names("unweave.methods"):
-        module = catalog.load("unweave.methods", name, "method")
-        method = method_named(name)
-        needs = first_line(type(method().supervision).__doc__)
-        what = catalog.summary(module).partition(": ")[2].rstrip(".")
-        paper = paper_of(module)
-        knob = f"`{method.main_knob}`" if method.main_knob else ""
-        lines.append(f"| `{name}` | {what} | {needs.lower()} | {knob} | {paper} |")
+    """Return what there is as markdown: methods by what a user must have, metrics, data sets."""
+    lines = []
+    for heading, names in by_heading().items():
+        links = ", ".join(f"[`{name}`](docs/methods.md#{name})" for name in names)
+        lines.append(f"- **Methods** with {heading}: {links}")
     for kind in ("metrics", "data"):
         entries = ", ".join(f"`{name}`" for name in catalog.own_names(f"unweave.{kind}"))
-        lines += ["", f"**{'Metrics' if kind == 'metrics' else 'Data sets'}:** {entries}."]
+        lines.append(f"- **{'Metrics' if kind == 'metrics' else 'Data sets'}**: {entries}")
     return "\n".join(lines)
+
+
+def by_heading() -> dict[str, list[str]]:
+    """Return the methods by what a user must have for them, in order."""
+    names: dict[str, list[str]] = {heading: [] for heading in ORDER}
+    for name in catalog.own_names("unweave.methods"):
+        names[facts_of_method(name)["heading"]].append(name)
+    return {heading: of for heading, of in names.items() if of}
 
 
 def protocols() -> str:
@@ -64,14 +69,11 @@ def protocols() -> str:
 
 def methods() -> str:
     """Return a section for each method, in the order of what a user must have."""
-    names: dict[str, list[str]] = {heading: [] for heading in ORDER}
-    for name in catalog.own_names("unweave.methods"):
-        names[heading_of(method_named(name)().supervision)].append(name)
+    names = by_heading()
     lines = []
     for heading, of in names.items():
-        if of:
-            links = ", ".join(f"[`{name}`](#{name})" for name in of)
-            lines.append(f"- **{heading}**: {links}")
+        links = ", ".join(f"[`{name}`](#{name})" for name in of)
+        lines.append(f"- **{heading}**: {links}")
     return "\n\n".join(["\n".join(lines), *(section(n) for of in names.values() for n in of)])
 
 
@@ -162,17 +164,27 @@ def typed_import(module: str, name: str) -> str:
     return f"    from {module} import (\n        {name} as {name},\n    )"
 
 
-DERIVED = {
+LISTED = PACKAGE / "catalog" / "methods.json"
+DERIVED: dict[Path, Any] = {
     ROOT / "README.md": (TABLES, lambda: f"\n\n{tables()}\n\n"),
     ROOT / "docs" / "metrics.md": (PROTOCOLS, lambda: f"\n\n{protocols()}\n\n"),
     ROOT / "docs" / "methods.md": (METHODS, lambda: f"\n\n{methods()}\n\n"),
+    LISTED: None,
     PACKAGE / "__init__.py": (NAMES, lambda: f"\n{method_names()}\n\n    "),
     PACKAGE / "metrics" / "__init__.py": (NAMES, lambda: f"\n{metric_names()}\n    "),
 }
 
 
+def list_of_methods() -> str:
+    """Return what `unweave list methods` says of each, as JSON."""
+    methods = {name: facts_of_method(name) for name in catalog.own_names("unweave.methods")}
+    return json.dumps({"headings": ORDER, "methods": methods}, indent=1) + "\n"
+
+
 def renewed(file: Path) -> str:
     """Return the content of a file with the derived part of today."""
+    if file == LISTED:
+        return list_of_methods()
     (start, end), make = DERIVED[file]
     before, rest = file.read_text("utf-8").split(start)
     _, after = rest.split(end)

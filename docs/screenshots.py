@@ -3,8 +3,9 @@
     python docs/screenshots.py [RUNS_FOLDER] [--out FOLDER]
 
 Without a folder, small runs are trained for it first. The pages are the explorer's list of
-runs, a run, a run that is training, a comparison, the exported file, and the reports of one
-run and of several.
+runs, a run, a run that is training, a comparison, a study, the exported file whole and as a
+frame, and the reports of one run and of several. Lines of images are drawn when they are in
+sight, so every page is scrolled through before its picture is taken.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from unweave import workflows
+from unweave.cli import main as cli
 from unweave.explorer import export_page
 from unweave.explorer.headless import chromium
 from unweave.explorer.open_runs import Library
@@ -26,6 +28,19 @@ from unweave.runs.run import load
 
 WIDTHS = (1440, 390)
 MOST_RUNS = 3
+STUDY = """
+title = "Two values of beta"
+data = "toy_xys"
+seeds = 2
+metrics = ["mig", "modularity"]
+settings.architecture = "mlp64"
+[budget]
+steps = 60
+batch_size = 32
+[[methods]]
+name = "beta_vae"
+grid = { beta = [1, 4] }
+"""
 
 
 def main() -> None:
@@ -43,15 +58,19 @@ def main() -> None:
             chromium() as browser,
             in_background(runs) as (port, token),
             in_background(live.parent) as (live_port, live_token),
+            in_background(studied(folder)) as (study_port, study_token),
         ):
             here, there = f"http://127.0.0.1:{port}", f"http://127.0.0.1:{live_port}"
             chosen = "&".join(f"run={run}" for run in names)
+            exported = export_page(runs / names[0], folder / "page.html").as_uri()
             pages = {
                 "runs": f"{here}/?token={token}",
                 "run": f"{here}/runs/{names[0]}?token={token}",
                 "live": f"{there}/runs/{live.name}?token={live_token}",
                 "compare": f"{here}/compare?{chosen}&token={token}",
-                "exported": export_page(runs / names[0], folder / "page.html").as_uri(),
+                "study": f"http://127.0.0.1:{study_port}/studies/small?token={study_token}",
+                "exported": exported,
+                "frame": f"{exported}?frame",
                 **reports(runs, names, folder),
             }
             for title, address in pages.items():
@@ -73,6 +92,15 @@ def small_runs(folder: Path) -> Path:
             machine=Machine(evaluations=4),
         )
     return folder
+
+
+def studied(folder: Path) -> Path:
+    """Run a small study, and let it choose without labels."""
+    (folder / "small.toml").write_text(STUDY, encoding="utf-8")
+    for verb in ("run", "report"):
+        words = ["study", verb, str(folder / "small.toml"), "--out", str(folder / "studied")]
+        assert cli([*words, "--workers", "1"] if verb == "run" else words) == 0
+    return folder / "studied"
 
 
 def in_training(run: Path, target: Path) -> Path:
@@ -105,13 +133,20 @@ def take(browser: Any, address: str, target: Path, width: int, scheme: str) -> N
     if "report" not in target.name:
         page.wait_for_selector("html[data-ready]", timeout=120_000)
     cell = page.locator(".heat button").first
-    if cell.count():
+    if cell.count() and "frame" not in target.name:
         cell.click()
         page.locator(".scatter circle").first.wait_for()
         page.get_by_text("Show the mean of each latent").click()
         page.locator(".response").first.wait_for(timeout=120_000)
-    page.wait_for_timeout(1000)
+    pad = page.get_by_text("Pad: move two latents at once")
+    if pad.count():
+        pad.click()
+        page.locator(".plane[data-drawn]").wait_for(timeout=120_000)
+    for top in range(0, page.evaluate("() => document.body.scrollHeight"), 700):
+        page.evaluate("top => scrollTo(0, top)", top)
+        page.wait_for_timeout(300)
     page.evaluate("() => scrollTo(0, 0)")
+    page.wait_for_timeout(500)
     page.screenshot(path=target, full_page=True)
     page.close()
     print(target)

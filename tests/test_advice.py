@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import known_models
-from unweave import advice
+from unweave import advice, applications
 from unweave.cli import main
 from unweave.cli._parse import take_choices
 from unweave.methods import method_named
@@ -30,9 +30,37 @@ def test_every_choice_is_a_method_with_settings_and_a_page_that_exist(choice):
     assert not heading or re.search(rf"^##+ {heading}$", text, re.MULTILINE | re.IGNORECASE)
 
 
+@pytest.mark.parametrize("choice", advice.CHOICES, ids=lambda c: f"{c.have}-{c.want}-{c.method}")
+def test_a_choice_rests_on_a_rule_that_is_met_or_says_that_it_does_not(choice):
+    page, _, rule = choice.page.partition("#")
+    if page != advice.ACCEPTANCE:
+        return
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    if rule:
+        line = next(line for line in text.splitlines() if line.startswith(f"| [{rule}]("))
+        assert " passes" in line
+        assert re.search(r"all \d+ fail", line)
+    else:
+        assert "not judged on our runs yet" in choice.why.replace("\n", " ")
+
+
+@pytest.mark.parametrize("use", advice.USES, ids=lambda use: use.application)
+def test_every_use_is_an_application_with_results(use, capsys):
+    assert use.application.replace("-", "_") in applications.names()
+    page, _, place = use.page.partition("#")
+    text = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    # As GitHub makes the place of a heading: small, no punctuation, hyphens for spaces.
+    places = [re.sub(r"[^\w\s²-]", "", h.lower()).replace(" ", "-") for h in headings]
+    assert place in places
+    assert main(["advise", "--use", use.application]) == 0
+    assert use.page in "".join(capsys.readouterr().out.split())
+
+
 def test_the_page_shows_the_tables():
     page = (ROOT / "docs" / "choosing.md").read_text(encoding="utf-8")
     assert advice.choices_as_markdown() in page
+    assert advice.uses_as_markdown() in page
     assert advice.remedies_as_markdown() in page
 
 

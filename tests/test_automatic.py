@@ -79,6 +79,25 @@ def test_the_run_fits_the_time_and_the_threshold(toy, monkeypatch):
     assert automatic.choose(toy, 1e-6).config.steps == automatic.FEWEST_STEPS
 
 
+def test_where_there_is_time_several_seeds_are_trained(toy, monkeypatch):
+    found = automatic.Threshold(80.0, ((80.0, True),), step_seconds=0.01)
+    monkeypatch.setattr(automatic, "threshold", lambda *_: found)
+    few, many = automatic.choose(toy, 2.1, seed=5), automatic.choose(toy, 2.4, seed=5)
+    assert few.seeds == (5,)
+    assert any("too few for 3 seeds of 4,000 steps" in said for said in few.reasons)
+    assert many.seeds == (5, 6, 7)
+    assert [config.seed for config in many.configs] == [5, 6, 7]
+    assert many.config.steps == pytest.approx(0.9 * 2.4 * 60 / 0.01 / 3, rel=0.05)
+    assert len(automatic.choose(toy, 0.1, seeds=2).seeds) == 2
+    with pytest.raises(ConfigError, match="seeds must be 1 or more, found 0"):
+        automatic.choose(toy, 1.0, seeds=0)
+
+
+def test_the_seed_is_taken_that_the_others_agree_with_most():
+    found = automatic.Agreement(centrality=(0.8, 0.9, 0.5), udr=(0.3, 0.3, 0.6))
+    assert found.chosen == 1
+
+
 @pytest.mark.parametrize("minutes", [0.0, -1.0, math.nan])
 def test_no_time_is_refused(minutes, toy):
     with pytest.raises(ConfigError, match="minutes must be above 0"):
@@ -101,6 +120,11 @@ def test_the_command_says_what_it_chose_and_trains_it(tmp_path, capsys, monkeypa
     assert "KL weight from 9 to 1" in said
     assert load(out).config.method.kl_weight.start == 9
     assert main(["train", "auto", "--data", "toy_xys", "--minutes", "0"]) == 2
+    assert main([*words, "--out", str(out), "--no-evaluation", "--seeds", "2"]) == 0
+    said = capsys.readouterr().out
+    assert "2 seeds, as asked for" in said
+    assert "seed 1: ModelCentrality" in said
+    assert [load(f"{out}-s{seed}").config.seed for seed in (0, 1)] == [0, 1]
 
 
 def test_images_in_memory_are_chosen_for_as_well(monkeypatch):

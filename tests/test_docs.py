@@ -24,7 +24,8 @@ def test_what_is_derived_from_the_catalog_is_up_to_date():
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)", page.read_text(encoding="utf-8")):
-        if not target.startswith(("http:", "https:")):
+        # Pages that the site generates are there once it is built; `make docs` follows such links.
+        if not target.startswith(("http:", "https:", "generated/")):
             assert (page.parent / target).exists(), f"{page.name} links to {target}"
 
 

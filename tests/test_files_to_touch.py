@@ -21,6 +21,7 @@ DERIVED = {
     "README.md",
     "docs/methods.md",
     "src/unweave/__init__.py",
+    "src/unweave/catalog/methods.json",
     "src/unweave/metrics/__init__.py",
 }
 
@@ -154,7 +155,7 @@ def test_lists_help_completion_and_tables_have_what_was_added(project):
         "│ ", ""
     )
     readme = (project / "README.md").read_text(encoding="utf-8")
-    assert "| `scaled_vae` | the evidence bound times a number" in readme
+    assert "[`scaled_vae`](docs/methods.md#scaled_vae)" in readme
     assert "`row_count`" in readme
     assert "`stripes`" in readme
     assert "import ScaledVAE as ScaledVAE" in (project / "src/unweave/__init__.py").read_text()

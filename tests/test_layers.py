@@ -13,6 +13,7 @@ ROOT = Path(unweave.__file__).parent
 # folder; alone files share a layer only with what they do not need.
 LAYERS = [
     {"errors"},
+    {"deprecation"},
     {
         "catalog",
         "tensors",
@@ -24,7 +25,7 @@ LAYERS = [
         "row_sums",
         "code_prior",
     },
-    {"settings", "devices", "correlation"},
+    {"settings", "devices", "correlation", "examples"},
     {"probability", "data", "metrics"},
     {"networks", "batches"},
     {"methods"},
@@ -34,7 +35,7 @@ LAYERS = [
     {"editing"},
     {"applications", "advice"},
     {"watchers", "report", "explorer"},
-    {"recipes", "workflows", "automatic", "estimator", "doctor"},
+    {"recipes", "workflows", "automatic", "estimator", "doctor", "hub"},
     {"studies"},
     {"cli"},
     {"__main__"},
@@ -46,6 +47,9 @@ ONLY_IN = {
     "tyro": ("cli",),
     "h5py": ("data",),
     "tensorboardX": ("watchers",),
+    "mlflow": ("watchers",),
+    "wandb": ("watchers",),
+    "huggingface_hub": ("hub",),
     "lightgbm": ("metrics",),
     "ray": ("studies",),
     "starlette": ("explorer",),

@@ -108,7 +108,7 @@ FRESH = """
 import json, sys
 import numpy as np
 import unweave as uw
-from unweave.explorer import page_data
+from unweave.explorer import page_data, run_list
 from unweave.explorer.open_runs import Library
 
 folder = sys.argv[1]
@@ -121,7 +121,7 @@ print(json.dumps({
     "codes": run.encode_rows(np.arange(4)).tolist(),
     "score": scores["largest_correlation"].value,
     "report": "each further dimension of the code costs more" in report,
-    "line": page_data.run_list(library)["runs"][0]["method"],
+    "line": run_list.all_runs(library)["runs"][0]["method"],
     "meaning": page_data.run_facts(library, library.names()[0])["meanings"],
     "latents": len(page_data.latents(opened)["order"]),
 }))

@@ -18,9 +18,11 @@ NARROW = {
     "layers_at_size": (1, 2, 0),
     "channels": 16,
     "first_stage_steps": 2,
+    "head_images": 64,
     "kl_weight": "9:1:4:geometric",
     "stagger": 0.5,
     "capacity": "0:5:2",
+    "contrast_weight": "0:2:0:2",
 }
 
 

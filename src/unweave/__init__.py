@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from unweave.data import load_data as load_data
     from unweave.estimator import Disentangler as Disentangler
     from unweave.evaluation.probes import leakage as leakage
+    from unweave.hub import from_pretrained as from_pretrained
+    from unweave.hub import save_pretrained as save_pretrained
 
     # names: python docs/make_tables.py
     from unweave.methods.aae import AAE as AAE
@@ -38,21 +40,26 @@ if TYPE_CHECKING:
     from unweave.methods.beta_vae import BetaVAE as BetaVAE
     from unweave.methods.control_vae import ControlVAE as ControlVAE
     from unweave.methods.cooled_tcvae import CooledTCVAE as CooledTCVAE
+    from unweave.methods.cv_mim import CVMIM as CVMIM
     from unweave.methods.dc_ign import DCIGN as DCIGN
     from unweave.methods.dip_vae import DIPVAE as DIPVAE
     from unweave.methods.dr_net import DrNet as DrNet
     from unweave.methods.dynamic_vae import DynamicVAE as DynamicVAE
+    from unweave.methods.elastic_info_gan import ElasticInfoGAN as ElasticInfoGAN
     from unweave.methods.f_statistic import FStatistic as FStatistic
     from unweave.methods.factor_vae import FactorVAE as FactorVAE
     from unweave.methods.ff_vae import FFVAE as FFVAE
+    from unweave.methods.generalised_m2 import GeneralisedM2 as GeneralisedM2
     from unweave.methods.ground_truth import GroundTruth as GroundTruth
     from unweave.methods.gvae import GVAE as GVAE
     from unweave.methods.hfs import HFS as HFS
     from unweave.methods.i_vae import IVAE as IVAE
     from unweave.methods.ica import ICA as ICA
     from unweave.methods.info_gan import InfoGAN as InfoGAN
+    from unweave.methods.info_gan_cr import InfoGANCR as InfoGANCR
     from unweave.methods.info_vae import InfoVAE as InfoVAE
     from unweave.methods.lord import LORD as LORD
+    from unweave.methods.m1_m2 import M1M2 as M1M2
     from unweave.methods.m2 import M2 as M2
     from unweave.methods.ml_vae import MLVAE as MLVAE
     from unweave.methods.pca import PCA as PCA
@@ -60,7 +67,9 @@ if TYPE_CHECKING:
     from unweave.methods.qlae import QLAE as QLAE
     from unweave.methods.semi_supervised import SemiSupervised as SemiSupervised
     from unweave.methods.slow_vae import SlowVAE as SlowVAE
+    from unweave.methods.style_gan import StyleGAN as StyleGAN
     from unweave.methods.top_k_sae import TopKSAE as TopKSAE
+    from unweave.methods.tripod import Tripod as Tripod
     from unweave.methods.untrained_vae import UntrainedVAE as UntrainedVAE
     from unweave.methods.vae import VAE as VAE
     from unweave.methods.vae_gan import VAEGAN as VAEGAN
@@ -69,7 +78,6 @@ if TYPE_CHECKING:
     # end of names
     from unweave.runs.config import Machine as Machine
     from unweave.runs.run import Run as Run
-    from unweave.runs.run import load as load
     from unweave.runs.wrapped import wrap as wrap
     from unweave.settings.optimizers import SGD as SGD
     from unweave.settings.optimizers import Adagrad as Adagrad
@@ -79,6 +87,7 @@ if TYPE_CHECKING:
     from unweave.settings.schedules import constant as constant
     from unweave.studies import Study as Study
     from unweave.workflows import evaluate as evaluate
+    from unweave.workflows import load as load
     from unweave.workflows import resume as resume
     from unweave.workflows import train as train
     from unweave.workflows import write_report as write_report
@@ -102,9 +111,11 @@ _PLACES = {
     "evaluate": "workflows",
     "from_arrays": "data",
     "leakage": "evaluation.probes",
-    "load": "runs.run",
+    "from_pretrained": "hub",
+    "load": "workflows",
     "load_data": "data",
     "resume": "workflows",
+    "save_pretrained": "hub",
     "train": "workflows",
     "wrap": "runs.wrapped",
     "write_report": "workflows",

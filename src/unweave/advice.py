@@ -87,7 +87,7 @@ CHOICES = (
         "slow_vae",
         "",
         "from one frame to the next few things move: that alone fixes the axes",
-        ACCEPTANCE,
+        f"{ACCEPTANCE}#slow_vae",
     ),
     Choice(
         "few-labels",
@@ -103,7 +103,7 @@ CHOICES = (
         "i_vae",
         "",
         "a prior that depends on the observation makes the code identifiable",
-        ACCEPTANCE,
+        f"{ACCEPTANCE}#i_vae",
     ),
     Choice(
         "groups",
@@ -142,15 +142,16 @@ CHOICES = (
         "clusters",
         "aae_clustering",
         "",
-        "one cluster among many, and a style",
-        ACCEPTANCE,
+        "one cluster among many, and a style; purer than k-means of pixels, if not by much",
+        f"{ACCEPTANCE}#aae_clustering",
     ),
     Choice(
         "nothing",
         "generation",
         "info_gan",
         "",
-        "a generator whose codes can be read back from its images",
+        "a generator whose codes can be read back from its images; by its paper, since it is not "
+        "judged on our runs yet",
         ACCEPTANCE,
     ),
     Choice(
@@ -158,8 +159,69 @@ CHOICES = (
         "likelihood",
         "very_deep_vae",
         "",
-        "a ladder of stochastic layers; do not expect axes of it",
+        "a ladder of stochastic layers; do not expect axes of it. By its paper, since it is not "
+        "judged on our runs yet",
         ACCEPTANCE,
+    ),
+)
+
+
+@dataclass(frozen=True)
+class Use:
+    """What a code is wanted for, and what our runs say it takes."""
+
+    application: str
+    """As `unweave apply` has it."""
+    takes: str
+    page: str
+    """Where in docs/ the evidence is."""
+
+
+APPLICATIONS = "results/applications.md"
+SMALL = "on squares, three seeds"
+USES = (
+    Use(
+        "few-labels",
+        f"any trained code: {SMALL}, 30 labels on the code of a VAE read factors better than 100 "
+        "on pixels, and axes add a little to that",
+        f"{APPLICATIONS}#few-labels-r²-of-x-y-and-side",
+    ),
+    Use(
+        "augment",
+        "one latent for the target: on squares copies by Ada-GVAE help much in each of six seeds, "
+        "and copies by a VAE hurt in four of them and help in two, as its latents happen to fall",
+        f"{ACCEPTANCE}#apply_augment",
+    ),
+    Use(
+        "fairness",
+        f"one latent for the sensitive factor: {SMALL}, dropping it takes more than half of the "
+        "parity gap with Ada-GVAE and less with a VAE; it does not make the factor unreadable. If "
+        "you have its labels, hold a latent to it (ff_vae, semi_supervised)",
+        f"{APPLICATIONS}#fairness-side-is-sensitive-y-the-target",
+    ),
+    Use(
+        "intervene",
+        f"one latent for each factor: {SMALL}, a latent of Ada-GVAE moves its factor alone, one of "
+        "a VAE does not; values set from outside part even a VAE's code",
+        f"{APPLICATIONS}#interventions",
+    ),
+    Use(
+        "representation",
+        f"depends on the task: {SMALL}, both codes are sufficient or nearly so, and Ada-GVAE's has "
+        "half of the total correlation",
+        f"{APPLICATIONS}#four-criteria-side-is-the-task-x-the-nuisance",
+    ),
+    Use(
+        "correlated",
+        f"data in which the factors come apart: {SMALL}, both codes lose where training was "
+        "correlated; labels of independent images part the pair again",
+        f"{APPLICATIONS}#correlated-factors-trained-with-xy01-judged-on-independent-ones",
+    ),
+    Use(
+        "recombination",
+        f"nothing here: {SMALL}, what was held out is decoded worse whatever the code; do not "
+        "choose a method for it",
+        f"{APPLICATIONS}#recombination-what-was-held-out",
     ),
 )
 
@@ -314,6 +376,15 @@ def choices_as_markdown() -> str:
         lines.append(
             f"| {HAVE[choice.have]} | {WANT[choice.want]} | {command} | {choice.why} | {page} |"
         )
+    return "\n".join(lines)
+
+
+def uses_as_markdown() -> str:
+    """Return the table of what a code is wanted for."""
+    lines = ["| `unweave apply` | what it takes | decided from |", "|---|---|---|"]
+    for use in USES:
+        name = use.page.partition("#")[0].rpartition("/")[2]
+        lines.append(f"| `{use.application}` | {use.takes} | [{name}]({use.page}) |")
     return "\n".join(lines)
 
 

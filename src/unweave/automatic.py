@@ -7,7 +7,8 @@ hundred steps find; the rest follows from the size of the images and the time th
 
 import math
 import time
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -15,6 +16,7 @@ import torch
 from unweave import catalog, devices
 from unweave.data import DataOptions, FactorImages
 from unweave.errors import ConfigError
+from unweave.evaluation.without_labels import RunModel, model_centrality, udr_of_runs
 from unweave.methods.cooled_tcvae import CooledTCVAE
 from unweave.networks import Architecture
 from unweave.networks.patches_any import PatchesAny
@@ -35,6 +37,8 @@ TRIALS, TRIAL_STEPS = 5, 300
 WIDEST = 256.0  # ratio of the largest weight that is tried to the smallest
 TRAINING = 0.9  # share of the time; the rest is for scores and pictures
 FEWEST_STEPS = 500
+SEVERAL = 3  # seeds, where there is time
+ENOUGH_STEPS = 4000  # of each of them: the recipe's own number
 BLOCKS_FROM = 48  # pixels of a side from which blocks of 2×2 are drawn as one
 
 
@@ -43,7 +47,14 @@ class Choice:
     """Settings of a run, and why they are these."""
 
     config: Train
+    seeds: tuple[int, ...]
+    """Seeds to train it with; `agreement` says which of several to take."""
     reasons: tuple[str, ...]
+
+    @property
+    def configs(self) -> list[Train]:
+        """Return the settings of each run."""
+        return [replace(self.config, seed=seed) for seed in self.seeds]
 
 
 @dataclass(frozen=True)
@@ -65,11 +76,14 @@ def choose(
     source: str = "",
     options: DataOptions = DataOptions(),
     seed: int = 0,
+    seeds: int | None = None,
     machine: Machine = Machine(),
 ) -> Choice:
-    """Choose settings for a run that takes about so many minutes, the choosing included."""
+    """Choose settings for runs that take about so many minutes together, the choosing included."""
     if not (math.isfinite(minutes) and minutes > 0):
         raise ConfigError(f"minutes must be above 0, found {minutes}")
+    if seeds is not None and seeds < 1:
+        raise ConfigError(f"seeds must be 1 or more, found {seeds}")
     began = time.monotonic()
     devices.tune_allocator()
     devices.use_threads(machine.threads)
@@ -77,7 +91,9 @@ def choose(
     architecture, why = network_for(images)
     found = threshold(data, architecture, seed, devices.choose_device(machine.device))
     left = 60 * minutes - (time.monotonic() - began)
-    steps = max(int(TRAINING * left / found.step_seconds), FEWEST_STEPS)
+    affordable = int(TRAINING * left / found.step_seconds)
+    count = seeds or (SEVERAL if affordable >= SEVERAL * ENOUGH_STEPS else 1)
+    steps = max(affordable // count, FEWEST_STEPS)
     method = CooledTCVAE(latent_dim=LATENTS, likelihood="bernoulli", optimizer=adam(steps))
     method = method.over(steps, found.weight)
     config = Train(
@@ -96,10 +112,45 @@ def choose(
         f"KL weight from {found.weight:.3g} to 1: the largest of the weights tried at which a "
         f"latent switches on within {TRIAL_STEPS} steps ({trials})",
         f"{LATENTS} latents: those that stay off are silenced at the end",
+        "likelihood bernoulli: its scale is fixed, so that a KL weight keeps its meaning; a "
+        "deviation that is learnt shrinks meanwhile and weighs the pixels ever more",
+        _why_so_many(count, affordable, asked=seeds is not None),
         f"{steps:,} steps of {BATCH} images: {1e3 * found.step_seconds:.1f} ms each, "
         f"of {minutes:g} minutes {left / 60:.1f} were left",
     )
-    return Choice(config, reasons)
+    return Choice(config, tuple(range(seed, seed + count)), reasons)
+
+
+def _why_so_many(count: int, affordable: int, *, asked: bool) -> str:
+    """Say why so many seeds are trained."""
+    if asked:
+        return f"{count} seeds, as asked for"
+    needed = f"{SEVERAL} seeds of {ENOUGH_STEPS:,} steps or more"
+    if count > 1:
+        return f"{needed} fit the time ({affordable:,} steps): the one is taken that agrees most"
+    return f"1 seed: the time is enough for {affordable:,} steps, too few for {needed}"
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How much several runs of the same settings agree, which needs no labels."""
+
+    centrality: tuple[float, ...]
+    """ModelCentrality of each run."""
+    udr: tuple[float, ...]
+    """UDR of each run."""
+
+    @property
+    def chosen(self) -> int:
+        """Return the run that the others agree with most, by the sum of both."""
+        return int(np.argmax(np.add(self.centrality, self.udr)))
+
+
+def agreement(runs: Sequence[Run], data: FactorImages, seed: int = 0) -> Agreement:
+    """Compare runs that differ by their seed, as `udr` and ModelCentrality do."""
+    images = some_images(data, seed)
+    central = model_centrality([RunModel(run) for run in runs], seed=seed)
+    return Agreement(tuple(central.scores.tolist()), tuple(udr_of_runs(runs, images)))
 
 
 def some_images(data: FactorImages, seed: int) -> np.ndarray:

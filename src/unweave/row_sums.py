@@ -4,7 +4,7 @@ The scores work on plain tables; torch, which sums rows of a table many times fa
 numpy, is met here alone, and loaded when a sum is asked for.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 import numpy as np
@@ -25,21 +25,23 @@ class RowSums:
         self._starts = torch.from_numpy(starts.astype(np.int32))
         self._shape = sizes.shape
 
-    def running(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
-        """Sum (column, row) over groups and add up along the last axis of `sizes`.
+    def running(self, tables: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+        """Sum tables of (row, column) over groups and add up along the last axis of `sizes`.
 
-        Returns (column, …, 1 + groups), beginning with zero.
+        Returns (table, column, …, 1 + groups), beginning with zero.
         """
         import torch
         from torch.nn.functional import embedding_bag
 
         *before, groups = self._shape
-        found = np.zeros((len(table), *before, groups + 1), dtype=np.float32)
-        for first in range(0, len(table), COLUMNS):
-            part = torch.from_numpy(np.ascontiguousarray(table[first : first + COLUMNS].T))
-            sums = embedding_bag(self._index, part, self._starts, mode="sum")
-            running = sums.reshape(*self._shape, -1).cumsum(-2).numpy()
-            found[first : first + COLUMNS, ..., 1:] = np.moveaxis(running, -1, 0)
+        columns = tables[0].shape[1]
+        found = np.zeros((len(tables), columns, *before, groups + 1), dtype=np.float32)
+        for table, result in zip(tables, found, strict=True):
+            for first in range(0, columns, COLUMNS):
+                part = np.ascontiguousarray(table[:, first : first + COLUMNS])
+                sums = embedding_bag(self._index, torch.from_numpy(part), self._starts, mode="sum")
+                running = sums.reshape(*self._shape, -1).cumsum(-2).numpy()
+                result[first : first + COLUMNS, ..., 1:] = np.moveaxis(running, -1, 0)
         return found
 
 

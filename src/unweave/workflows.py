@@ -1,5 +1,6 @@
 """The main jobs, each a function that a notebook and the command line both call."""
 
+import logging
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,7 +9,8 @@ from unweave import catalog, runs
 from unweave.catalog.plugins import Source
 from unweave.data import DataOptions, FactorImages, load_data
 from unweave.devices import Precision
-from unweave.errors import ConfigError
+from unweave.errors import ConfigError, Stopped, UnweaveError
+from unweave.examples import folder_of, is_example
 from unweave.figures import prior_samples, reconstructions, traversals
 from unweave.files.writing import write_atomically
 from unweave.methods import Method, is_in_file, method_named, name_in_file
@@ -18,11 +20,30 @@ from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
 from unweave.runs.wrapped import WrappedModel, wrap
 from unweave.training import loop
-from unweave.watchers import Pictures, ProgressBar, TensorBoard
+from unweave.watchers import Effort, Pictures, Plateau, ProgressBar, logging_to
 
 if TYPE_CHECKING:
+    from unweave.evaluation.baselines import Baselines
     from unweave.evaluation.encode import Encoded
     from unweave.evaluation.scores import Scores
+
+log = logging.getLogger(__name__)
+
+
+def load(
+    folder: str | Path,
+    device: str = "cpu",
+    data: FactorImages | None = None,
+    plugins: Sequence[Source] = (),
+    within: str | Path | None = None,
+) -> Run:
+    """Load a run from its folder, or one that comes with the package: `load("example:dsprites")`.
+
+    The rest is as in `unweave.runs.load`.
+    """
+    if is_example(folder):
+        folder = folder_of(str(folder))
+    return runs.load(folder, device, data, plugins, within)
 
 
 def train(
@@ -94,7 +115,11 @@ def train_config(
     if not isinstance(machine, Machine):
         raise ConfigError(f"machine: expected Machine(…), found {machine!r}")
     folder = Path(out) if out is not None else Path("runs") / config.run_name
-    run = loop.start(config, data, folder, machine, _watchers(machine, progress))
+    watchers = _watchers(machine, progress)
+    try:
+        run = loop.start(config, data, folder, machine, watchers)
+    except Stopped as stop:
+        run = _ended_early(stop, folder, data, machine, watchers)
     return _finish(run, evaluate)
 
 
@@ -122,8 +147,31 @@ def resume(
             f"train further with `unweave resume {folder} --steps {2 * config.steps}`"
         )
     opened = data if data is not None else run_folder.open_data(config)
-    run = loop.resume(folder, opened, machine, _watchers(machine, progress), steps)
+    watchers = _watchers(machine, progress)
+    try:
+        run = loop.resume(folder, opened, machine, watchers, steps)
+    except Stopped as stop:
+        run = _ended_early(stop, folder, opened, machine, watchers)
     return _finish(run, evaluate)
+
+
+def _ended_early(
+    stop: Stopped,
+    folder: str | Path,
+    data: FactorImages,
+    machine: Machine,
+    watchers: Sequence[loop.Watcher],
+) -> Run:
+    """Finish a run at the step where it stopped getting better, if that is why it stopped."""
+    step = next((w.reached for w in watchers if isinstance(w, Plateau) and w.reached), None)
+    if step is None:
+        raise stop
+    for watcher in watchers:
+        watcher.told(
+            f"no better for {machine.patience} evaluations: ended at step {step:,}; "
+            f"`unweave resume {folder} --steps N` trains it further"
+        )
+    return loop.resume(folder, data, machine, watchers, step)
 
 
 def evaluate(
@@ -158,7 +206,7 @@ def evaluate(
             nulls=nulls,
         )
     if not isinstance(run, Run):
-        run = runs.load(run)
+        run = load(run)
     how: dict[str, Any] = {
         "preset": preset,
         "protocol": protocol,
@@ -184,6 +232,7 @@ def evaluate(
         scores.kept = run.folder.add_scores(
             scores_to_json(scores), step=run.step, preliminary=preset == "fast"
         )
+        _write_card(run)
     return scores
 
 
@@ -304,16 +353,25 @@ def draw_figures(run: Run) -> list[Path]:
 def write_report(
     of: Sequence[Run | str | Path] | Run | WrappedModel | str | Path,
     out: str | Path | None = None,
+    *,
+    baselines: bool = True,
+    files: str | Path | None = None,
 ) -> Path:
-    """Write the report of a run or a wrapped model, or the comparison of several runs."""
+    """Write the report of a run or a wrapped model, or the comparison of several runs.
+
+    `baselines` of one model's scores are made where its folder keeps none yet. `files` is a
+    folder for the figures, tables and references that the page offers, each a file of its own.
+    """
+    from unweave.evaluation.baselines import Baselines
+    from unweave.pages import files_in
     from unweave.report import comparison_html, report_html
 
     if isinstance(of, Run | WrappedModel | str | Path):
         model = runs.load(of) if isinstance(of, str | Path) else of
-        content = report_html(model)
+        content = report_html(model, _baselines(model) if baselines else Baselines())
         folder = model.path if isinstance(model, Run) and model.folder else Path()
     elif len(of) == 1:
-        return write_report(of[0], out)
+        return write_report(of[0], out, baselines=baselines, files=files)
     else:
         loaded = [entry if isinstance(entry, Run) else runs.load(entry) for entry in of]
         content, folder = comparison_html(loaded), Path()
@@ -322,20 +380,50 @@ def write_report(
     path = Path(out)
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, content)
+    if files is not None:
+        folder = Path(files)
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, part in files_in(content).items():
+            write_atomically(folder / name, part)
     return path
 
 
+def _baselines(model: Run | WrappedModel) -> "Baselines":
+    """Return the baselines of a model; none where its data cannot be opened here."""
+    from unweave.evaluation.baselines import Baselines, baselines_of
+
+    try:
+        return baselines_of(model)
+    except UnweaveError as error:
+        log.info("no baselines: %s", error)
+        return Baselines()
+
+
 def _watchers(machine: Machine, progress: bool) -> list[loop.Watcher]:
-    watchers: list[loop.Watcher] = [Pictures()]
+    watchers: list[loop.Watcher] = [_Card(), Pictures(), Effort()]
     if progress:
         watchers.append(ProgressBar())
-    if machine.tensorboard:
-        watchers.append(TensorBoard())
-    return watchers
+    if machine.patience:
+        watchers.append(Plateau(machine.patience))
+    return watchers + [logging_to(name) for name in machine.loggers]
 
 
 def _finish(run: Run, with_scores: bool) -> Run:
     draw_figures(run)
     if with_scores:
         evaluate(run)
+    _write_card(run)
     return run
+
+
+def _write_card(run: Run) -> None:
+    from unweave.report.card import write_card  # on first use: it draws on all of the report
+
+    write_card(run)
+
+
+class _Card(loop.Watcher):
+    """A card from the start on, so that a folder says what it is however its run ends."""
+
+    def started(self, run: Run, first_step: int) -> None:
+        _write_card(run)

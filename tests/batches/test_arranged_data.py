@@ -1,5 +1,9 @@
 """Every kind of batch follows the correlation of its data, and shows nothing held out."""
 
+from importlib import import_module
+from inspect import isabstract
+from pkgutil import iter_modules
+
 import numpy as np
 import pytest
 
@@ -22,6 +26,7 @@ from unweave.batches import (
     Unsupervised,
     UnsupervisedTwice,
 )
+from unweave.batches.views import Views
 from unweave.data import from_arrays
 
 SIDE = 12
@@ -42,10 +47,12 @@ KINDS = {
     "one varies or the rest": OneVaries(("kind",), rest=1.0),
     "augmented": AugmentedPairs(),
     "groups in turn": GroupsInTurn(("kind",)),
+    "views": Views(("b",)),
 }
 BY_COLUMNS = {
     "pairs by id": (Pairs(), "pair"),
     "pairs by time": (Pairs(), "clip"),
+    "views by id": (Views(), "pair"),
     "clips by time": (Clips(frames=2), "clip"),
     "groups by column": (Groups("group"), "group"),
 }
@@ -80,10 +87,12 @@ def drawn_factors(kind: Supervision, data, first_only: bool):
 
 
 def test_every_kind_of_batch_is_looked_at_here():
+    modules = [import_module(f"unweave.batches.{m.name}") for m in iter_modules(batches.__path__)]
     kinds = {
         value
-        for value in vars(batches).values()
-        if isinstance(value, type) and issubclass(value, Supervision) and value is not Supervision
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Supervision) and not isabstract(value)
     }
     assert kinds == {type(kind) for kind in KINDS.values()}
 

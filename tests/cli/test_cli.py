@@ -123,7 +123,9 @@ def test_methods_are_listed_by_what_a_user_has(capsys):
         for heading, part in re.findall(r"^with ([^\n]+?) *\n(.*?)(?=^with|\Z)", out, re.M | re.S)
     }
     assert {"vae", "factor_vae", "pca"} <= listed["images alone"]
-    assert listed["labels of a few images"] == {"m2", "aae_semi_supervised", "semi_supervised"}
+    told_few = {"m2", "m1_m2", "generalised_m2", "aae_semi_supervised", "semi_supervised"}
+    assert listed["labels of a few images"] == told_few
+    assert listed["views of one content"] == {"cv_mim"}
     assert {"ml_vae", "vae_gan"} <= listed["groups or classes"]
     assert listed["pairs"] == {"ada_gvae", "ada_ml_vae", "slow_vae"}
     assert "dr_net" in listed["clips"]

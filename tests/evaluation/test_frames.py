@@ -41,6 +41,9 @@ def test_a_key_that_only_the_codes_have_is_named(frame):
     factors["file"][3] = "images/other.png"
     with pytest.raises(DataError, match=r"factors has no line for images/"):
         score(frame(codes), frame(factors), ["mig"])
+    factors["file"][4:9] = [f"images/gone_{row}.png" for row in range(5)]
+    with pytest.raises(DataError, match=r"no line for 6 of \d+ images: \S+, \S+, \S+, …$"):
+        score(frame(codes), frame(factors), ["mig"])
 
 
 @pytest.mark.parametrize("frame", KINDS)

@@ -158,7 +158,7 @@ def test_faults_of_a_csv_are_named_by_line(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="line 3 has 1 cells; expected 2"):
         read_codes(path)
     path.write_text("a,b\n1,2\n,4\n")
-    with pytest.raises(DataError, match="line 3: no value for 'a'"):
+    with pytest.raises(DataError, match=r"1 value of 4 is missing, in line 3 \('a'\)\. Fill"):
         read_codes(path)
     path.write_text("a,b\n")
     with pytest.raises(DataError, match="no rows"):
@@ -171,9 +171,17 @@ def test_faults_of_a_csv_are_named_by_line(tmp_path: Path) -> None:
         read_codes(path, limit=4)
 
 
+def test_of_many_missing_values_the_count_and_the_first_three_are_told(tmp_path: Path) -> None:
+    path = tmp_path / "t.csv"
+    path.write_text("a,b\n1,\n,4\n5,6\n,\n")
+    places = r"in line 2 \('b'\), line 3 \('a'\), line 5 \('a'\), …\. "
+    with pytest.raises(DataError, match=rf"4 values of 8 are missing, {places}"):
+        read_codes(path)
+
+
 def test_missing_values_of_a_parquet_file_are_refused(tmp_path: Path) -> None:
     pd.DataFrame({"a": [1.0, None]}).to_parquet(tmp_path / "t.parquet")
-    with pytest.raises(DataError, match="row 1: no value for 'a'; 1 values are missing"):
+    with pytest.raises(DataError, match=r"1 value of 2 is missing, in row 1 \('a'\)"):
         read_codes(tmp_path / "t.parquet")
     pd.DataFrame({"a": np.arange(1000.0)}).to_parquet(tmp_path / "t.parquet")
     with pytest.raises(DataError, match="says it holds 1,000 rows"):
@@ -201,7 +209,8 @@ def test_missing_words_are_refused_or_masked_in_every_kind_of_file(
     csv.write_text(f"shape,size\nheart,1\n{word},2\nsquare,{word}\nheart,4\n")
     np.save(npy, np.array([["heart", "1"], [word, "2"], ["square", word], ["heart", "4"]]))
     for path, place in ((csv, "line 3"), (npy, "row 1")):
-        with pytest.raises(DataError, match=rf"{place}: no value for .*; 2 values are missing"):
+        told = rf"2 values of 8 are missing, in {place} \(.*\), .* \(.*\)\. Fill"
+        with pytest.raises(DataError, match=told):
             read_factors(path)
         table = read_factors(path, missing="mask")
         np.testing.assert_array_equal(table.values, [[0, 1], [np.nan, 2], [1, np.nan], [0, 4]])

@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from explored import TOKEN, Served
+from explored import TOKEN, WAIT, Served
+from PIL import Image
 
+from unweave.applications import Applied, ResultTable
 from unweave.cli import main
 from unweave.explorer.server import in_background
 from unweave.methods.ground_truth import GroundTruth
@@ -46,7 +48,30 @@ def runs(toy, tmp_path_factory) -> Path:
         "unfairness": {"value": None, "reason": "too few values", "details": {}},
     }
     (root / "study" / "vae-s1" / "scores.json").write_text(json.dumps(scores))
+    keep_application(root / "vae-s0")
+    pictures = root / "vae-s0" / "figures" / "training"
+    pictures.mkdir(parents=True, exist_ok=True)
+    for step in (2, 4):
+        Image.new("L", (30, 20), 50 * step).save(pictures / f"traversals-{step:07}.png")
     return root
+
+
+def keep_application(folder: Path) -> None:
+    """Let a run keep what an application found, with a figure."""
+    lines = (("sufficiency", 0.5, 0.1),)
+    found = Applied(
+        application="representation",
+        model="vae-s0",
+        data="toy_xys",
+        step=4,
+        settings={},
+        numbers={"sufficiency": 0.5},
+        tables=(ResultTable("Four criteria", ("", "here", "chance"), lines),),
+        paragraph="The code tells <b>half</b> of the class.",
+        caveats=("It was trained for four steps.",),
+    )
+    found.save(folder / "applications")
+    Image.new("RGB", (40, 20), (10, 200, 30)).save(folder / "applications" / "representation.png")
 
 
 @pytest.fixture(scope="session")
@@ -76,9 +101,25 @@ def visit(page, served):
     """Open an address of the explorer and wait until it is drawn."""
 
     def open_page(path: str) -> Any:
+        path, hashed, fragment = path.partition("#")
         sign = "&" if "?" in path else "?"
-        page.goto(f"{served.address}{path}{sign}token={TOKEN}")
+        page.goto(f"{served.address}{path}{sign}token={TOKEN}{hashed}{fragment}")
         page.wait_for_selector("html[data-ready]")
         return page
 
     return open_page
+
+
+@pytest.fixture(scope="module")
+def shown(browser, served) -> Iterator[Any]:
+    """The page of a run, opened once for the tests that only look at it."""
+    page = browser.new_page(viewport={"width": 1440, "height": 900})
+    page.set_default_timeout(WAIT)
+    complaints: list[str] = []
+    page.on("console", lambda m: m.type == "error" and complaints.append(m.text))
+    page.on("pageerror", lambda error: complaints.append(str(error)))
+    page.goto(f"{served.address}/runs/vae-s0?token={TOKEN}")
+    page.wait_for_selector("html[data-ready]")
+    yield page
+    page.close()
+    assert complaints == []

@@ -1,11 +1,17 @@
 """A category is one row of choices in the page, and each choice decodes as by the run."""
 
+import math
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
+import torch
 from explored import TOKEN, Served, assert_same, canvas, decoded, settle
 
 from plain_gan import PlainGAN
+from unweave.catalog import plugins
 from unweave.explorer.server import in_background
+from unweave.methods import Part
 from unweave.methods.info_gan import InfoGAN
 from unweave.networks.mlp64 import MLP64
 from unweave.runs.config import Machine, Train
@@ -44,8 +50,8 @@ def test_choosing_shows_what_the_run_decodes(page, served, run):
     settle(page, 1)
     choices = page.get_by_role("radiogroup", name="z0–z2").get_by_role("radio")
     assert choices.count() == 3
-    assert page.locator("input[type=range]").count() == 1
-    slider = page.locator("input[type=range]")
+    slider = page.locator(".latents input[type=range]")
+    assert slider.count() == 1
     slider.press("ArrowRight")  # to a value that the slider can say exactly
     number = float(slider.input_value())
     for choice in (2, 0):
@@ -81,3 +87,58 @@ def test_a_generator_without_an_encoder_has_a_page(page, toy, tmp_path, plain_ga
         drawn[:3] = [0, 0, 1]
         assert_same(canvas(page, ".decoded"), decoded(run, drawn))
         assert page.get_by_role("button", name="Random image").count() == 0
+        page.goto("about:blank")  # before nobody answers it any more
+
+
+@dataclass(frozen=True, kw_only=True)
+class TurningGAN(PlainGAN):
+    """The same with an angle in place of the category."""
+
+    categories: int = 2
+
+    def code_parts(self, nets, data):
+        return Part(2, "angle"), Part(self.latent_dim)
+
+    def sample_prior(self, nets, count):
+        turn = 2 * math.pi * torch.rand(count, 1)
+        numbers = torch.randn(count, self.latent_dim)
+        return torch.cat([turn.cos(), turn.sin(), numbers], dim=1)
+
+
+def test_an_angle_is_turned_by_a_dial(page, toy, tmp_path, plain_gan_is_known):
+    plugins.add(TurningGAN)
+    method = TurningGAN(latent_dim=40)
+    config = Train(
+        method=method, architecture=MLP64(hidden=16), data="toy_xys", steps=2, batch_size=8
+    )
+    run = loop.start(config, toy, tmp_path / "runs" / "gan", Machine(evaluations=0))
+    with in_background(tmp_path / "runs", TOKEN) as (port, _):
+        page.goto(f"http://127.0.0.1:{port}/runs/gan?token={TOKEN}")
+        page.wait_for_selector("html[data-ready]")
+        settle(page, 1)
+        dial = page.get_by_role("slider", name="z0–z1")
+        box = dial.bounding_box()
+        # From the middle straight up is a quarter of a turn.
+        page.mouse.move(box["x"] + box["width"] / 2, box["y"] + 4)
+        page.mouse.down()
+        page.mouse.up()
+        assert dial.get_attribute("aria-valuetext") == "90°"
+        page.wait_for_timeout(400)
+        code = run.prior_codes(1, 0)[0]
+        code[:2] = [0, 1]
+        assert_same(canvas(page, ".decoded"), decoded(run, code))
+        for _ in range(3):
+            dial.press("ArrowLeft")
+        page.wait_for_timeout(400)
+        code[:2] = [math.cos(math.radians(75)), math.sin(math.radians(75))]
+        assert_same(canvas(page, ".decoded"), decoded(run, code))
+
+        # Of forty lines only those in sight are drawn, the others when they are scrolled to.
+        last = ".latent[data-latent='41'] .strip"
+        assert canvas(page, last).max() == 0
+        page.locator(last).scroll_into_view_if_needed()
+        page.wait_for_timeout(700)
+        slider = page.locator("input[type=range][data-latent='41']")
+        code[41] = float(slider.get_attribute("min"))
+        assert_same(canvas(page, last)[:, :32], decoded(run, code))
+        page.goto("about:blank")

@@ -27,7 +27,9 @@ def text(exported):
 
 def test_it_holds_the_networks_the_runtime_and_where_to_start(text, runs):
     content = json.loads(element(text, "content"))
-    assert content["run"]["name"] == "vae-s0"
+    assert content["name"] == "vae-s0"
+    assert content["answers"]["/runs/vae-s0.json"]["method"] == "vae"
+    assert "/runs/vae-s0/heat_map.json?kind=mi" in content["answers"]
     assert len(content["starts"]["images"]) == len(content["starts"]["prior"]) == 24
     decoder = gzip.decompress(base64.b64decode(element(text, "decoder")))
     assert decoder == OpenRun(load(runs / "vae-s0")).decoder
@@ -39,7 +41,8 @@ def test_it_holds_the_networks_the_runtime_and_where_to_start(text, runs):
 
 def test_a_name_cannot_become_a_script(text):
     assert "<script>alert" not in text
-    assert json.loads(element(text, "content"))["latents"]["names"][0].startswith("</script>")
+    answers = json.loads(element(text, "content"))["answers"]
+    assert answers["/runs/vae-s0/latents.json?quick=1"]["names"][0].startswith("</script>")
 
 
 def test_it_forbids_itself_every_connection(text):

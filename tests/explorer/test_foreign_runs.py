@@ -153,3 +153,4 @@ def test_the_page_has_a_button_that_opens_the_data(foreign, private, page):
         page.goto(f"http://127.0.0.1:{port}/runs/run?token={TOKEN}")
         page.get_by_role("button", name=f"Open {private}").click()
         page.get_by_role("button", name="Random image").wait_for()
+        page.goto("about:blank")  # before nobody answers it any more

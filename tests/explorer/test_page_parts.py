@@ -3,13 +3,12 @@
 import base64
 import io
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from explored import TOKEN, WAIT, assert_same, canvas, decoded, settle
+from explored import assert_same, canvas, decoded, settle
 from PIL import Image
 
 from unweave import views
@@ -33,21 +32,6 @@ FOCUS = """() => {
 @pytest.fixture(scope="module")
 def run(runs):
     return load(runs / "vae-s0")
-
-
-@pytest.fixture(scope="module")
-def shown(browser, served) -> Iterator[Any]:
-    """The page of a run, opened once for the tests that only look at it."""
-    page = browser.new_page(viewport={"width": 1440, "height": 900})
-    page.set_default_timeout(WAIT)
-    complaints: list[str] = []
-    page.on("console", lambda m: m.type == "error" and complaints.append(m.text))
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    page.goto(f"{served.address}/runs/vae-s0?token={TOKEN}")
-    page.wait_for_selector("html[data-ready]")
-    yield page
-    page.close()
-    assert complaints == []
 
 
 def walked(page, most: int = 80) -> list[dict[str, Any]]:
@@ -120,6 +104,9 @@ def test_everything_that_is_shown_has_a_twin_that_is_linked(visit, shown, served
     shown.locator(".scatter circle").first.wait_for()
     shown.get_by_role("button", name="Random image").click()
     shown.get_by_text("Started from row").wait_for()
+    shown.locator(".near h3 a").wait_for()
+    shown.get_by_role("button", name="Change one factor").click()
+    shown.locator("a[href*='counterfactual.json']").wait_for()
     found |= addresses(shown)
     shown.get_by_role("button", name="Prior sample").click()
     shown.get_by_text("Started from a draw").wait_for()
@@ -130,7 +117,9 @@ def test_everything_that_is_shown_has_a_twin_that_is_linked(visit, shown, served
         assert isinstance(served.json(path), dict), path
         kinds.add(re.sub(r"^/runs/(study/)?vae-s.", "/runs/NAME", path.partition("?")[0]))
     listed = set(re.findall(r"^\| `(/[^?`]*)", DOCS.read_text(encoding="utf-8"), re.M))
-    assert kinds == listed
+    # Of a study, and of a method that tells content from style: their own tests ask for them.
+    assert listed - kinds == {"/studies/NAME.json", "/runs/NAME/leakage.json"}
+    assert kinds <= listed
 
 
 def test_every_control_of_a_run_is_reached_and_ringed(shown):

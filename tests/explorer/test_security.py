@@ -16,8 +16,9 @@ from explored import TOKEN
 from starlette.exceptions import HTTPException
 
 from unweave.explorer import page_files
+from unweave.explorer.answers import bounded_body
 from unweave.explorer.security import new_token
-from unweave.explorer.server import LARGEST_UPLOAD, bounded_body, listen
+from unweave.explorer.server import LARGEST_UPLOAD, listen
 
 
 @pytest.mark.parametrize("path", ["/", "/runs.json", "/page/main.js", "/runs/vae-s0.json", "/none"])

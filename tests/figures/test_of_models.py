@@ -116,6 +116,16 @@ def test_swaps_show_contents_on_the_left_and_styles_above(separated):
     assert grid.place(1, 1)[0] - grid.place(1, 0)[0] > grid.cell[1] + GAP
 
 
+def test_mixes_are_laid_out_as_swaps_are(tiny_run):
+    run = tiny_run("ml_vae")
+    grid, view = figures.mixing_grid(run, 2, 3), views.mixing_grid(run, 2, 3)
+    one_step = 1 / 255  # of a byte, in which pictures are drawn
+    np.testing.assert_allclose(cell(grid, 1, 0), view.content_images[0, 0], atol=one_step)
+    np.testing.assert_allclose(cell(grid, 1, 3), view.images[0, 2, 0], atol=one_step)
+    np.testing.assert_allclose(cell(grid, 0, 3), view.style_images[2, 0], atol=one_step)
+    assert "drawn from the prior" in grid.title
+
+
 def test_an_animation_moves_every_latent_to_and_fro(separated, codes):
     film = figures.animated_traversals(separated, steps=5, codes=codes, columns=3)
     assert len(film.frames) == 8
@@ -231,7 +241,8 @@ def test_drawing_all_says_why_some_are_missing(separated, tmp_path):
     assert set(drawn.paths) | set(drawn.reasons) == set(FIGURES)
     without_record = {"curves", "kl_over_time", "layer_rates"}
     without_record |= {"training_traversals", "training_animated"}
-    assert set(drawn.reasons) == without_record
+    assert set(drawn.reasons) == without_record | {"mixes"}
+    assert drawn.reasons["mixes"] == "separated has no dimensions of style, so nothing is mixed"
     assert all(path.stat().st_size > 0 for path in drawn.paths.values())
     assert drawn.paths["traversals_animated"].suffix == ".webp"
     blind = known_models.separated(separated.data, decode=None, swap=None)
@@ -271,5 +282,5 @@ def test_plain_training_does_not_wait_for_matplotlib():
         names |= {node.module for node in top if isinstance(node, ast.ImportFrom)}
         heavy = {"matplotlib", "unweave.figures.style", "unweave.figures.plots"}
         uses = any(name in heavy or name.startswith("matplotlib.") for name in names)
-        if path.stem not in ("style", "plots", "collection", "comparisons"):
+        if path.stem not in ("style", "plots", "collection", "comparisons", "baselines"):
             assert not uses, path.name

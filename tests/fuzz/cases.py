@@ -210,16 +210,18 @@ def spoilt_settings(rng: random.Random, folder: Path) -> list[Command]:
 
 def _explored(root: Path) -> list[Command]:
     """What the explorer asks of a folder before anything is computed."""
-    from unweave.explorer import page_data
+    from unweave.explorer import kept_pictures, page_data, run_list, score_cards
+    from unweave.explorer.answers import as_json
     from unweave.explorer.open_runs import Library
-    from unweave.explorer.server import as_json
 
     library = Library(root)
     return [
-        lambda: as_json(page_data.run_list(library)),
+        lambda: as_json(run_list.all_runs(library)),
         lambda: as_json(page_data.run_facts(library, "one")),
-        lambda: as_json(page_data.progress(library.folder("one"))),
+        lambda: as_json(run_list.progress(library.folder("one"))),
         lambda: as_json(page_data.curves(library.folder("one"))),
+        lambda: as_json(score_cards.score_cards(library, "one")),
+        lambda: as_json(kept_pictures.training_pictures(library.folder("one"))),
         lambda: library.open("one"),
     ]
 

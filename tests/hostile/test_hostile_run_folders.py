@@ -10,9 +10,9 @@ import pytest
 from unweave import views
 from unweave.cli import main
 from unweave.errors import DataError
-from unweave.explorer import page_data
+from unweave.explorer import page_data, run_list
+from unweave.explorer.answers import as_json
 from unweave.explorer.open_runs import Library
-from unweave.explorer.server import as_json
 from unweave.files.writing import write_atomically
 from unweave.runs.folder import RunFolder
 from unweave.runs.run import load
@@ -140,7 +140,7 @@ def test_one_bad_run_hides_no_other(trained, run, name, content, capsys):
     assert "not shown: " in out
     assert name in out
     assert "good" in out
-    lines = {line["name"]: line for line in page_data.run_list(Library(run.parent))["runs"]}
+    lines = {line["name"]: line for line in run_list.all_runs(Library(run.parent))["runs"]}
     assert lines["good"]["state"] == "done"
     assert name in lines["bad"]["problem"]
 
@@ -189,7 +189,7 @@ def test_settings_beyond_all_sizes_are_refused(run, key, value, capsys):
 def test_texts_that_no_encoding_knows_are_shown_escaped(run):
     spoil(run, "status.json", {"state": "\ud800"})
     shutil.copytree(run, run.with_name("\udc80"))
-    answer = as_json(page_data.run_list(Library(run.parent)))
+    answer = as_json(run_list.all_runs(Library(run.parent)))
     names = [line["name"] for line in json.loads(answer.body)["runs"]]
     assert names == ["bad", "\udc80"]
     assert main(["list", "runs", str(run.parent)]) == 0
@@ -205,7 +205,7 @@ def test_a_folder_that_may_not_be_read_hides_no_run(trained, run, monkeypatch, c
         return usual(path, *more, **others)
 
     monkeypatch.setattr(Path, "read_text", refuse)
-    lines = {line["name"]: line for line in page_data.run_list(Library(run.parent))["runs"]}
+    lines = {line["name"]: line for line in run_list.all_runs(Library(run.parent))["runs"]}
     assert lines["good"]["state"] == "done"
     assert "Permission denied" in lines["bad"]["problem"]
 

@@ -9,6 +9,7 @@ from unweave.batches import Batch
 from unweave.data import DataSummary
 from unweave.errors import ConfigError
 from unweave.methods.info_gan import InfoGAN
+from unweave.networks.conv_any import ConvAny
 from unweave.networks.mlp64 import MLP64
 
 METHOD = InfoGAN(latent_dim=2, categories=(3, 4), noise_dim=5, discriminator_width=8)
@@ -48,15 +49,16 @@ def test_the_weight_counts_information_in_both_losses():
 
 def test_information_is_0_if_nothing_is_read_and_the_entropy_if_all_is():
     torch.manual_seed(0)
-    codes = METHOD.prior_codes(1000)
-    blind, _ = METHOD.information(torch.zeros_like(codes), codes)
+    nets = networks()
+    codes = METHOD.prior_codes(nets, 1000)
+    blind, _ = METHOD.information(nets, torch.zeros_like(codes), codes)
     assert blind.item() == pytest.approx(0, abs=1e-5)
     certain, continuous = METHOD.information(
-        torch.cat([100 * codes[:, :7], codes[:, 7:]], 1), codes
+        nets, torch.cat([100 * codes[:, :7], codes[:, 7:]], 1), codes
     )
     assert certain.item() == pytest.approx(math.log(3) + math.log(4), rel=1e-5)
     assert continuous.item() == pytest.approx(2 * (math.log(2) - 0.5 * math.log(2 * math.pi)))
-    wrong, worse = METHOD.information(torch.randn_like(codes), codes)
+    wrong, worse = METHOD.information(nets, torch.randn_like(codes), codes)
     assert wrong < blind
     assert worse < continuous
 
@@ -149,3 +151,104 @@ def test_a_category_needs_two_values():
 def test_a_batch_of_one_is_refused():
     with pytest.raises(ConfigError, match="batch_size must be 2 or more"):
         losses(batch=Batch(BATCH.images[:1], 100))
+
+
+def changed(**settings):
+    return InfoGAN(**{**vars(METHOD), **settings})
+
+
+def test_r1_is_half_the_squared_slope_of_the_judge_at_real_images():
+    method = changed(gradient_penalty=3.0, discriminator_width=16)
+    nets = networks(method)
+    nets.trunk = torch.nn.Flatten()  # then the judge's slope is its weights
+    loss, features = method.judged(nets, BATCH.images, 1 - BATCH.images, 0)
+    squared = nets.judge.weight.square().sum()
+    torch.testing.assert_close(loss.terms["squared_slope"], squared)
+    torch.testing.assert_close(loss.total, loss.terms["judging"] + 1.5 * squared)
+    torch.testing.assert_close(features, (1 - BATCH.images).flatten(1))
+
+
+def test_noise_is_on_all_that_the_discriminator_sees_in_training_and_on_nothing_else():
+    method = changed(input_noise=0.5)
+    nets = networks(method).eval()
+    seen = []
+    nets.trunk.register_forward_hook(lambda _, inputs, __: seen.append(inputs[0]))
+    for _ in method.turns(nets, BATCH, 0):
+        pass
+    judged, read = seen
+    noise = judged[:12] - BATCH.images
+    assert 0.45 < noise.std() < 0.55
+    assert judged.min() < 0
+    assert read.min() < 0
+    method.encode(nets, BATCH.images)
+    assert seen[-1] is BATCH.images
+
+
+def test_the_generator_may_play_twice_with_the_same_codes():
+    method = changed(generator_updates=2)
+    nets = networks(method)
+    inputs = []
+    nets.generator.register_forward_hook(lambda _, given, __: inputs.append(given[0]))
+    players = [turn.player for turn in method.turns(nets, BATCH, 0)]
+    assert players == ["discriminator", "generator", "generator"]
+    assert torch.equal(*inputs)
+
+
+def test_continuous_codes_count_as_much_as_they_are_told_to():
+    *_, generator = losses(changed(continuous_weight=0.25))
+    terms = generator.terms
+    read = terms["categorical_information"] + 0.25 * terms["continuous_information"]
+    torch.testing.assert_close(generator.total, terms["fooling"] - read)
+
+
+def test_what_makes_and_reads_images_is_averaged_on_wish():
+    assert not any(player.average for player in METHOD.players.values())
+    averaged = changed(average_images=500).players
+    assert {name: set(player.average) for name, player in averaged.items()} == {
+        "discriminator": {"trunk", "judge", "code_head"},
+        "generator": {"generator"},
+    }
+
+
+def test_heads_are_normalised_on_wish():
+    from torch.nn.utils.parametrize import is_parametrized
+
+    for wished in (False, True):
+        nets = networks(changed(normalized_heads=wished))
+        layers = [nets.judge, nets.code_head[0], nets.code_head[2]]
+        assert [is_parametrized(layer) for layer in layers] == 3 * [wished]
+
+
+def test_settings_out_of_range_are_refused():
+    with pytest.raises(ConfigError, match="generator_updates must be 1 or more"):
+        InfoGAN(generator_updates=0)
+    with pytest.raises(ConfigError, match="input_noise must be 0 or more"):
+        InfoGAN(input_noise=-1)
+
+
+def test_a_judge_that_sees_the_spread_tells_a_batch_of_one_image_from_one_of_many():
+    method = changed(sees_spread=True)
+    nets = networks(method)
+    with torch.no_grad():
+        nets.judge.weight.zero_()
+        nets.judge.bias.zero_()
+        nets.judge.weight[0, -1] = 1
+    features = torch.randn(500, 8, generator=torch.Generator().manual_seed(0))
+    torch.testing.assert_close(
+        method.verdict(nets, features), torch.ones(500, 1), atol=0.05, rtol=0
+    )
+    alike = features[:1].expand(500, -1).clone().requires_grad_()
+    judged = method.verdict(nets, alike)
+    assert judged.abs().max() < 1e-3
+    judged.sum().backward()
+    assert torch.isfinite(alike.grad).all()
+
+
+@pytest.mark.parametrize("network", [MLP64(hidden=16), ConvAny(channels=(4, 4), hidden=8)])
+def test_the_generator_begins_as_bright_as_the_data(network, toy):
+    method = changed(activation_first=True)
+    torch.manual_seed(0)
+    nets = method.networks(network, toy.summary)
+    method.fit(nets, toy, 0)
+    made = method.draw_images(nets, method.sample_prior(nets, 200))
+    assert made.mean().item() == pytest.approx(toy.images(range(len(toy))).mean(), rel=0.3)

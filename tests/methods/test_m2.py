@@ -9,8 +9,9 @@ from torch.nn.functional import one_hot
 from unweave.batches import Batch, LabelledBatch
 from unweave.data import DataSummary, from_arrays
 from unweave.errors import ConfigError
-from unweave.methods.m2 import M2, marginal_bound
+from unweave.methods.m2 import M2
 from unweave.networks.mlp64 import MLP64
+from unweave.probability.class_bound import marginal_bound
 from unweave.settings.schedules import Schedule, constant
 
 METHOD = M2(latent_dim=2)

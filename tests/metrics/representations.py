@@ -109,6 +109,10 @@ def codes_of(
         alive = np.tanh(0.7 * mixed) + 0.15 * rng.standard_normal(u.shape) * [1, 0.5, 2, 1, 1.5]
         dead = 0.02 * u @ fixed.standard_normal((5, 5)) + 0.01 * rng.standard_normal(u.shape)
         return np.concatenate([alive, dead], axis=1)
+    if name.startswith("mixtures_"):  # so many codes, each of which mixes all factors
+        mixing = np.random.default_rng(29).standard_normal((5, int(name.partition("_")[2])))
+        mixed = u @ mixing
+        return np.tanh(mixed + 0.3 * rng.standard_normal(mixed.shape))
     if name in HELD_OUT:
         return _held_out(name, u, rng)
     raise KeyError(name)

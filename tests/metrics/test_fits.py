@@ -18,6 +18,7 @@ from sklearn.metrics import mutual_info_score, roc_auc_score
 from sklearn.svm import LinearSVC
 
 from unweave import metrics
+from unweave.metrics import _class_trees as class_trees
 from unweave.metrics._class_trees import boost_each_class
 from unweave.metrics._cuts import Nodes, SortedCodes, best_cuts
 from unweave.metrics._information import measure_information
@@ -172,7 +173,7 @@ def test_trees_grown_together_are_scikit_learns(classes: int) -> None:
 @pytest.mark.parametrize("codes", [3, 12])
 def test_the_cut_found_is_the_best_of_all_thresholds(monkeypatch, codes: int) -> None:
     monkeypatch.setattr("unweave.metrics._cuts.ROWS_PER_BLOCK", 9)
-    monkeypatch.setattr("unweave.metrics._cuts.CODES_LOOKED_INTO", codes)
+    monkeypatch.setattr("unweave.metrics._cuts.EVERY_CODE", codes)
     rng = np.random.default_rng(codes)
     x = rng.standard_normal((400, codes))
     x[:, 1] = np.where(rng.random(400) < 0.6, 0.0, x[:, 1])  # one value of most rows
@@ -187,8 +188,8 @@ def test_the_cut_found_is_the_best_of_all_thresholds(monkeypatch, codes: int) ->
     inside = np.stack([leaf[:, :400] == side for side in (0, 1)], axis=1).astype(np.float32)
     cuts = best_cuts(
         codes_sorted,
-        codes_sorted.sums((inside * residual[:, None, :400]).reshape(6, 400)),
-        codes_sorted.sums(inside.reshape(6, 400)),
+        codes_sorted.sums([(inside * residual[:, None, :400]).reshape(6, 400).T])[0],
+        codes_sorted.sums([inside.reshape(6, 400).T])[0],
         Nodes(
             np.repeat(np.arange(3), 2),
             np.tile(np.array([0, 1], dtype=np.int8), 3),
@@ -212,6 +213,36 @@ def test_the_cut_found_is_the_best_of_all_thresholds(monkeypatch, codes: int) ->
             values, codes_sorted.ranks[cuts.code[node], rows] <= cuts.rank[node]
         )
         assert found == pytest.approx(cuts.gain[node], rel=1e-4)
+
+
+def test_no_threshold_is_better_than_those_that_trees_are_cut_at(monkeypatch) -> None:
+    """Where residuals of both signs are large, as with two classes, a block can hide a cut."""
+    missed: list[float] = []
+    search = class_trees.best_cuts
+
+    def checked(codes: SortedCodes, sums: Any, counts: Any, nodes: Nodes) -> Any:
+        cuts = search(codes, sums, counts, nodes)
+        for node, (tree, leaf) in enumerate(zip(nodes.tree, nodes.leaf, strict=True)):
+            rows = np.flatnonzero(nodes.leaf_of[tree, : codes.rows] == leaf)
+            values = nodes.residual[tree, rows].astype(float)
+            values -= values.mean()
+            best = 0.0
+            for ranks in codes.ranks[:, rows]:
+                order = np.argsort(ranks, kind="stable")
+                before = np.arange(1, len(rows))
+                removed = np.cumsum(values[order])[:-1] ** 2 / (before * (len(rows) - before))
+                differs = np.diff(ranks[order]) > 0
+                best = max(best, len(rows) * (removed * differs).max(initial=0.0))
+            if cuts.gain[node] < best * (1 - 1e-4) - 1e-6:
+                missed.append(best)
+        return cuts
+
+    monkeypatch.setattr(class_trees, "best_cuts", checked)
+    x, labels = labelled(500, 2)
+    boost_each_class(x, labels[:, None], (2,), x[:9], rounds=20)
+    x, labels = labelled(400, 7)
+    boost_each_class(x, labels[:, None], (7,), x[:9], rounds=6)
+    assert not missed
 
 
 def squared_error_removed(values: np.ndarray, left: np.ndarray) -> float:

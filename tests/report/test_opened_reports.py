@@ -38,7 +38,8 @@ def of_one(tmp_path_factory):
     details = {**shared, "factor_entropy": [1.0] * 5, "importance": known.tolist()}
     entry = {"value": 0.2, "protocol": "locatello2019", "higher_is_better": True}
     run.folder.write_scores({name: {**entry, "details": details} for name in ("mig", "dci")})
-    return write_report(run)
+    # Baselines take long on dSprites; test_report.py has them.
+    return write_report(run, baselines=False)
 
 
 @pytest.fixture(scope="module")
@@ -83,10 +84,32 @@ def test_a_dark_page_keeps_its_figures_on_white(of_several, page):
     page.emulate_media(color_scheme="dark")
     page.goto(of_several.as_uri())
     grounds = page.evaluate(
-        """() => ["body", "section", "figure .scroll"].map((place) =>
+        """() => ["body", "section", ".plot .scroll"].map((place) =>
             getComputedStyle(document.querySelector(place)).backgroundColor)"""
     )
     assert grounds == ["rgb(19, 23, 27)", "rgb(27, 32, 38)", "rgb(255, 255, 255)"]
+
+
+def test_a_report_is_printed_dark_on_white_with_everything_open(of_several, page):
+    page.goto(of_several.as_uri())
+    page.emulate_media(color_scheme="dark", media="print")
+    seen = page.evaluate(
+        """() => {
+            const style = (place) => getComputedStyle(document.querySelector(place));
+            return [style("body").backgroundColor, style("p").color, style(".files").display];
+        }"""
+    )
+    assert seen == ["rgb(255, 255, 255)", "rgb(0, 0, 0)", "none"]
+    assert page.pdf(format="A4")[:4] == b"%PDF"
+
+
+def test_figures_and_tables_can_be_saved_from_the_page(of_several, page):
+    page.goto(of_several.as_uri())
+    for number, name in ((0, "table-1-scores-by-setting"), (2, "figure-1-scores-by-method")):
+        with page.expect_download() as waiting:
+            page.locator(".files a").nth(number).click()
+        assert waiting.value.suggested_filename.startswith(name)
+        assert waiting.value.failure() is None
 
 
 def test_a_report_can_be_read_by_keyboard(of_one, page):

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from read_pages import Page
-from unweave import catalog, views, workflows
+from unweave import catalog, figures, views, workflows
 from unweave.cli import main
-from unweave.errors import ConfigError
+from unweave.errors import ConfigError, DataError
+from unweave.evaluation.baselines import Baselines
 from unweave.evaluation.probes import leakage
 from unweave.evaluation.scores import Scores
 from unweave.explorer.open_runs import Library
@@ -19,15 +20,19 @@ from unweave.methods import method_named
 from unweave.methods.ground_truth import GroundTruth
 from unweave.methods.gvae import GVAE
 from unweave.methods.vae import VAE
-from unweave.report import report_html
+from unweave.pages import files_in
+from unweave.report import comparison_sections, drawn, report_html, run_sections
+from unweave.report.summary import summary
 from unweave.runs.config import Machine, Train
 from unweave.runs.run import Run, load
 from unweave.training import loop
+from unweave.views.comparison import telling_correlation
 from unweave.watchers import Pictures
 from unweave.workflows import write_report
 
 EVIL = "<script>alert(1)</script>"
 PARTS = [
+    "Summary",
     "Warnings",
     "Scores",
     "What each latent does",
@@ -37,6 +42,7 @@ PARTS = [
     "Data",
     "Settings",
     "How to repeat it",
+    "References",
 ]
 
 
@@ -47,6 +53,13 @@ def score(value, higher=True, protocol="locatello2019", **details):
         "higher_is_better": higher,
         "details": details,
     }
+
+
+@pytest.fixture(autouse=True)
+def without_files(request, monkeypatch):
+    """Offer no files, which take longer to make than all the rest, but where these are tested."""
+    if "files" not in request.node.name:
+        monkeypatch.setattr(drawn, "ENDINGS", ())
 
 
 @pytest.fixture(scope="module")
@@ -223,13 +236,39 @@ def test_runs_that_differ_by_seed_share_a_group(four):
     assert views.group_names(four[:2]) == ["vae", "vae"]
 
 
-def test_metrics_agree_by_rank_whichever_way_is_better(four):
-    view = views.compare(four).agreement
+@pytest.fixture(scope="module")
+def six(four):
+    """Return the comparison of the four, with two more rows written by hand."""
+    view = views.compare(four)
+    more = [
+        dataclasses.replace(view.runs[0], scores={"mig": mig, "sap": sap, "unfairness": unfair})
+        for mig, sap, unfair in ((0.7, 0.6, 0.4), (0.8, 0.5, 0.3))
+    ]
+    rows = [*view.runs, *more]
+    agreement = views.rank_agreement(rows, view.higher_is_better)
+    return dataclasses.replace(view, runs=rows, agreement=agreement)
+
+
+def test_metrics_agree_by_rank_whichever_way_is_better(six):
+    view = six.agreement
     assert view.metrics == ["mig", "sap", "unfairness"]
-    expected = [[1, -0.8, 1], [-0.8, 1, -0.8], [1, -0.8, 1]]
-    np.testing.assert_allclose(view.correlation, expected)
-    few = views.compare(four[:2]).agreement
-    assert np.isnan(few.correlation).all()
+    away = 1 - 6 * 68 / (6 * 35)  # of sap's places from those of mig
+    np.testing.assert_allclose(view.correlation, [[1, away, 1], [away, 1, away], [1, away, 1]])
+
+
+def test_ranks_of_few_runs_are_not_told(four, tmp_path):
+    view = views.compare(four)
+    assert np.isnan(view.agreement.correlation).all()
+    with pytest.raises(DataError, match="fewer than 6 runs"):
+        comparisons.rank_agreement(view)
+
+
+@pytest.mark.parametrize(("runs", "least"), [(6, 0.829), (8, 0.714), (50, 0.279)])
+def test_how_large_rank_correlations_are_by_chance(runs, least):
+    """Beside tables of Spearman's ρ; one in twenty is larger."""
+    assert telling_correlation(runs) == pytest.approx(least, abs=0.002)
+    assert f"{telling_correlation(runs):.2f}" in views.by_chance(runs)
+    assert views.by_chance(5) == ""
 
 
 def test_plots_of_a_comparison_show_every_run(four):
@@ -247,8 +286,11 @@ def test_plots_of_a_comparison_show_every_run(four):
     for draw in (comparisons.bound_against_mig, comparisons.mig_against_correlation):
         (axes,) = draw(view).axes
         assert sorted(y for line in axes.lines for y in line.get_ydata()) == [0.1, 0.3, 0.5, 0.6]
-    matrix = comparisons.rank_agreement(view).axes[0]
-    assert [text.get_text() for text in matrix.texts][:3] == ["1.00", "-0.80", "1.00"]
+
+
+def test_the_matrix_of_metrics_shows_every_pair(six):
+    matrix = comparisons.rank_agreement(six).axes[0]
+    assert [text.get_text() for text in matrix.texts][:3] == ["1.00", "-0.94", "1.00"]
 
 
 @pytest.mark.filterwarnings("error")  # of a layout that does not fit
@@ -284,12 +326,11 @@ def test_long_names_of_settings_leave_room_for_the_plots(four, draw):
         assert box.y1 <= height
 
 
-def test_metrics_without_ranks_are_left_out_of_the_matrix(four, tmp_path):
-    folder = tmp_path / "run0"
-    shutil.copytree(four[0].path, folder)
-    alone = load(folder)
-    alone.folder.write_scores({**alone.scores, "dci": score(0.5)})
-    axes = comparisons.rank_agreement(views.compare([alone, *four[1:]])).axes[0]
+def test_metrics_without_ranks_are_left_out_of_the_matrix(six):
+    rows = [dataclasses.replace(six.runs[0], scores=six.runs[0].scores | {"dci": 0.5})]
+    directions = six.higher_is_better | {"dci": True}
+    agreement = views.rank_agreement([*rows, *six.runs[1:]], directions)
+    axes = comparisons.rank_agreement(dataclasses.replace(six, agreement=agreement)).axes[0]
     assert [label.get_text() for label in axes.get_yticklabels()] == ["mig", "sap", "unfairness"]
 
 
@@ -298,12 +339,16 @@ def test_the_report_of_several_runs_compares_them_first(four, tmp_path, capsys):
     assert main(["report", *[str(run.path) for run in four], "--out", str(out)]) == 0
     assert "MB" in capsys.readouterr().out
     read = Page(out.read_text(encoding="utf-8"))
-    assert read.headings[0] == "Comparison"
-    assert read.headings.count("What each latent does") == 4
+    assert read.headings == ["Summary", "Comparison", *(run.name for run in four), "References"]
+    assert read.text.count("What each latent does") == 4
     assert "0.200 ± 0.141" in read.text
-    assert {link["href"] for link in read.all("a")} == {f"#run-{i}" for i in range(4)}
+    assert "By mig, the best first: vae, latent_dim 3 0.550 ± 0.071 (2 seeds)" in read.text
+    assert "With 2 seeds of a setting no test" in read.text
+    assert "No rank agreement of metrics: fewer than 6 runs" in read.text
+    links = [link["href"] for link in read.all("a") if link["href"].startswith("#")]
     ids = {section.get("id") for section in read.all("section")}
-    assert {f"run-{i}" for i in range(4)} <= ids
+    assert links == [f"#part-{i + 1}" for i in range(7)]
+    assert {link.removeprefix("#") for link in links} <= ids
 
 
 def test_what_makes_runs_hard_to_compare_is_said(four, tmp_path):
@@ -318,7 +363,87 @@ def test_what_makes_runs_hard_to_compare_is_said(four, tmp_path):
     assert "2 runs are called run0" in notes
 
 
+def test_a_setting_without_scores_is_named(four, tmp_path):
+    folder = tmp_path / "run9"
+    shutil.copytree(four[3].path, folder)
+    (folder / "scores.json").unlink()
+    words = comparison_sections.summary(views.compare([*four[:2], load(folder)]))
+    assert words.endswith("Without mig: vae, latent_dim 3.")
+    assert "3 runs on toy_xys: vae, latent_dim 2 (2), vae, latent_dim 3 (1)." in words
+
+
+def test_the_summary_tells_what_the_figures_show(run):
+    """x and y are known to z0 and z1 alone by the stored score, which the heat map draws."""
+    codes = views.sample_codes(run)
+    baselines = Baselines(
+        {"mig": {"pixels": 0.01, "PCA": 0.07, "ground truth": 1.0}},
+        {"mig": {"rotated": [0.1, 0.2], "shuffled": [0.01]}},
+        1024,
+    )
+    words = summary(run, codes, baselines)
+    label = run.latent_labels()[0]
+    assert words.startswith("vae was trained on toy_xys for 4 steps of 8 images.")
+    assert f"x is carried by {label} (0.50, the next 0.00); y is carried by z1" in words
+    assert (
+        "MIG is 0.250 (nulls reach 0.200; the best baseline, PCA, 0.070; ground truth 1.000)."
+        in words
+    )
+
+
+def test_nulls_and_baselines_stand_beside_scores(run):
+    nulls = {"mig": {"rotated": [0.3, 0.4], "shuffled": [0.01, 0.02]}}
+    baselines = Baselines({"mig": {"pixels": 0.123, "ground truth": 1.0}}, nulls, 777)
+    read = Page(report_html(run, baselines))
+    assert "rotated 0.350 ± 0.071" in read.text
+    assert "0.123" in read.words
+    assert "777 images" in read.text
+    assert "they say nothing about the axes of the codes: mig." in read.text
+    assert "scores among baselines" in {image["alt"] for image in read.all("img")}
+
+
+def test_figures_show_latents_in_one_order(run):
+    codes = views.sample_codes(run)
+    order = views.latent_order(run, codes)
+    labels = [run.latent_labels()[latent] for latent in order]
+    heat = figures.heat_map(run, "mi", codes).axes[0]
+    assert [text.get_text() for text in heat.get_xticklabels()] == labels
+    carried = figures.kl_per_dimension(run, codes).axes[0]
+    assert [text.get_text() for text in carried.get_yticklabels()] == labels
+    known = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 0.0]])[order].T / 2
+    assert [text.get_text() for text in heat.texts] == [f"{value:.2f}" for value in known.ravel()]
+
+
+def test_figures_tables_and_references_are_written_as_files(run, tmp_path):
+    write_report(run, tmp_path / "page.html", baselines=False, files=tmp_path / "files")
+    names = {path.name for path in (tmp_path / "files").iterdir()}
+    text = (tmp_path / "page.html").read_text(encoding="utf-8")
+    assert {path.suffix for path in (tmp_path / "files").iterdir()} == {
+        ".svg",
+        ".pdf",
+        ".csv",
+        ".tex",
+        ".bib",
+    }
+    assert names == set(files_in(text))
+    assert (tmp_path / "files" / "figure-1-latent-traversals.pdf").read_bytes()[:4] == b"%PDF"
+    assert (
+        "@inproceedings{kingma2014autoencoding," in (tmp_path / "files/references.bib").read_text()
+    )
+
+
+def test_warnings_do_not_flood(run, monkeypatch):
+    from unweave.views import Warned, Warnings
+
+    many = [Warned("correlated", f"pair {i}", [], []) for i in range(5)]
+    found = Warnings(many, [warned.message for warned in many])
+    monkeypatch.setattr(views, "warnings", lambda *_: found)
+    text = str(run_sections._warnings(run, views.sample_codes(run), ""))
+    shown, _, rest = text.partition("All 5, one by one")
+    assert shown.count("<li>pair") == 3
+    assert rest.count("<li>pair") == 5
+
+
 def test_a_report_goes_into_the_run_folder_and_needs_a_run(run, tmp_path):
-    assert write_report(run) == run.path / "report.html"
+    assert write_report(run, baselines=False) == run.path / "report.html"
     with pytest.raises(ConfigError):
         write_report([])

@@ -63,6 +63,8 @@ def test_the_report_of_a_method_shows_all_that_it_can(name, reported):
         expected.add("reconstructions")
     if run.code.swaps:
         expected.add("swapped contents and styles")
+    if run.code.decodes and "style" in run.code.roles:
+        expected.add("mixed contents and styles")
     if run.config.method.players:
         expected.add("training curves")
     if has_kl and run.config.method.players:

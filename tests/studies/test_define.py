@@ -10,6 +10,7 @@ from unweave.errors import ConfigError
 from unweave.studies import Study, expand, read_study
 from unweave.studies.define.entries import StudyErrors, Variation, read_random
 from unweave.studies.define.expansion import count_runs, points
+from unweave.studies.define.study import study_from_plain
 
 TOY = {"data": "toy_xys", "metrics": ["mig"], "seeds": 2}
 
@@ -184,6 +185,29 @@ def test_every_mistake_is_listed_at_once():
         assert words in text
     assert len(caught.value.problems) >= 8
     assert "nothing was started" in text
+
+
+def test_mistakes_of_form_and_of_meaning_are_listed_together():
+    plain = {
+        "name": "wrong",
+        "data": "toy_xys",
+        "methods": ["betavae", {"name": "vae", "gird": {}}],
+        "sedes": 3,
+        "seeds": -1,
+    }
+    with pytest.raises(StudyErrors) as caught:
+        study_from_plain(plain)
+    assert len(caught.value.problems) == 3, "an unknown key, a method of wrong form, seeds"
+    plain |= {"methods": ["betavae", "vea"], "seeds": 1}
+    with pytest.raises(StudyErrors) as caught:
+        study_from_plain(plain)
+    text = str(caught.value)
+    assert "'seeds'" in text
+    assert "'beta_vae'" in text
+    assert "'vae'" in text
+    with pytest.raises(StudyErrors) as caught:
+        study_from_plain({"name": "wrong", "metrics": ["migg"]})
+    assert len(caught.value.problems) == 3, "methods and data are missing, and migg is unknown"
 
 
 @pytest.mark.parametrize(

@@ -1,27 +1,53 @@
-"""The studies under studies/ are whole: names, settings, published numbers."""
-
-from pathlib import Path
+"""The studies that come with the package are whole: names, settings, published numbers."""
 
 import pytest
 
+from unweave.cli import main
+from unweave.cli._study import SHIPPED
+from unweave.errors import ConfigError
 from unweave.studies import expand, read_study
-
-FILES = sorted((Path(__file__).parents[2] / "studies").glob("*.toml"))
-
-
-def test_there_are_the_three_that_the_documentation_names():
-    assert [file.stem for file in FILES] == ["exercises", "higgins_table", "unsupervised"]
+from unweave.studies.define.study import shipped_studies
 
 
-@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
-def test_a_shipped_study_can_be_run_and_says_what_its_full_size_is(file):
-    study = read_study(file)
+def test_there_are_those_that_the_help_names():
+    assert tuple(shipped_studies()) == SHIPPED
+
+
+def test_a_shipped_study_is_found_from_any_folder_and_a_file_of_that_name_comes_first(
+    tmp_path, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    assert read_study("exercises").name == "exercises"
+    mine = '[[methods]]\nname = "vae"\n'
+    (tmp_path / "exercises").write_text('data = "toy_xys"\ntitle = "mine"\n' + mine)
+    assert read_study("exercises").title == "mine"
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ("exercise", "Did you mean 'exercises'?"),
+        ("studies/exercises.toml", "the study that is shipped is called 'exercises'"),
+        ("mine.toml", "cannot read mine.toml"),
+    ],
+)
+def test_a_study_that_is_not_there_gets_a_line(given, said, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ConfigError, match=said.replace("?", r"\?")):
+        read_study(given)
+    assert main(["study", "run", given]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_a_shipped_study_can_be_run_and_says_what_its_full_size_is(name):
+    study = read_study(name)
     plan = expand(study)
     assert len(plan.runs) >= 20
     assert study.title
     assert study.notes
     assert study.full_size
-    assert study.published or study.published_variance
+    assert study.published or study.published_variance or "no table" in study.notes
     labels = {plan.label for plan in study.methods}
     for entry in study.published:
         assert entry.source

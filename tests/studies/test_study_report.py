@@ -1,13 +1,17 @@
 """The report of a study that is really run, tiny."""
 
 import re
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from read_pages import Page
 from unweave.cli import main
+from unweave.pages import files_in
 from unweave.studies.report import plots
+from unweave.studies.report.sections import agreement, medians
+from unweave.studies.report.summary import missing_words
 from unweave.studies.report.table import StudyTable
 
 STUDY = """
@@ -54,7 +58,20 @@ def test_the_page_holds_everything_and_asks_for_nothing(studied):
     assert main(["study", "report", str(file), "--out", str(root)]) == 0
     text = (root / "studies" / "two" / "report.html").read_text()
     page = Page(text)
-    assert not re.search(r"""(src|href)=["'](?!data:)""", text)
+    assert not re.search(r"""(src|href)=["'](?!data:|#part-)""", text)
+    assert page.headings[:3] == ["Summary", "What was run", "Medians by arm"]
+    assert "6 arms of 2 seeds on toy_xys: 12 of 12 runs are done." in page.text
+    assert "Missing" not in page.text
+    assert {name.rpartition(".")[2] for name in files_in(text)} == {
+        "svg",
+        "pdf",
+        "csv",
+        "tex",
+        "bib",
+    }
+    assert "Table 1." in page.words
+    assert "Over 12 runs, sizes up to" in page.text
+    assert "K. Pearson" in page.text
     assert all(image["alt"] for image in page.all("img"))
     assert sum(image["src"].startswith("data:image/svg") for image in page.all("img")) >= 6
     assert "Does it &lt;work&gt; &amp; hold?" in text
@@ -117,3 +134,30 @@ def test_the_map_says_beta_norm():
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert "0.40\nβ_norm 0.0098" in texts
     np.testing.assert_allclose(figure.axes[0].images[0].get_array(), [[0.05, 0.2], [0.1, 0.4]])
+
+
+def rows(*states: tuple[str, int, str]) -> StudyTable:
+    made = [
+        {"arm": arm, "method": arm, "seed": seed, "state": state, "data": "d", "mig": 0.1 * seed}
+        | {"sap": 0.2 - 0.1 * seed, "elbo": None, "active_dimensions": None}
+        for arm, seed, state in states
+    ]
+    return StudyTable(made, [], ["mig", "sap"])
+
+
+def test_arms_that_are_missing_are_named():
+    table = rows(("a", 0, "done"), ("a", 1, "failed"), ("b", 0, "missing"), ("b", 1, "failed"))
+    assert missing_words(table) == "a (seed 1); b (all seeds)"
+    assert missing_words(rows(("a", 0, "done"))) == ""
+    plan = SimpleNamespace(metrics=["mig", "sap"])
+    (cells,) = [block for block in medians(plan, table) if hasattr(block, "lines")]
+    assert [line[:2] for line in cells.lines] == [["a", "1"], ["b", "0 of 2"]]
+
+
+def test_few_runs_have_no_rank_correlations():
+    few = rows(*((f"a{i}", i, "done") for i in range(5)))
+    blocks = list(agreement(few))
+    assert [type(block).__name__ for block in blocks] == ["Heading", "Text"]
+    assert "5 runs are too few to tell" in blocks[1].text
+    enough = rows(*((f"a{i}", i, "done") for i in range(6)))
+    assert "sizes up to 0.83 are common by chance" in list(agreement(enough))[1].caption

@@ -364,6 +364,26 @@ def test_what_tells_no_content_from_style_has_no_swaps(toy):
         views.swap_grid(known_models.separated(toy, swap=None))
 
 
+def test_mixes_take_content_by_line_and_style_by_column_of_codes_of_the_prior(toy, tiny_run):
+    run = tiny_run("ml_vae")
+    view = views.mixing_grid(run, 2, 3)
+    codes = run.prior_codes(5)
+    np.testing.assert_array_equal(view.content_images, run.decode(codes)[:2])
+    np.testing.assert_array_equal(view.style_images, run.decode(codes)[2:])
+    content, style = run.code.roles["content"], run.code.roles["style"]
+    code = np.zeros(run.code.size)
+    code[content], code[style] = codes[1, content], codes[4, style]
+    np.testing.assert_allclose(view.images[1, 2], run.decode(code[None])[0], atol=1e-6)
+    again, other = views.mixing_grid(run, 2, 3), views.mixing_grid(run, 2, 3, seed=1)
+    np.testing.assert_array_equal(view.images, again.images)
+    assert not np.array_equal(view.images, other.images)
+
+
+def test_what_has_no_dimensions_of_style_has_no_mixes(separated):
+    with pytest.raises(ConfigError, match="separated has no dimensions of style"):
+        views.mixing_grid(separated)
+
+
 def test_curves_hold_every_term_of_every_player(run):
     view = views.curves(run.folder.record())
     names = {(curve.player, curve.name) for curve in view.curves}

@@ -12,7 +12,7 @@ from typing import Any
 
 from unweave import catalog
 from unweave.applications._applied import Applied, ResultTable
-from unweave.applications._kept import FOLDER, Kept, keep, kept_by, names
+from unweave.applications._kept import FOLDER, Kept, keep, kept_by, kept_in, names
 from unweave.errors import ConfigError
 from unweave.runs.model import Model
 
@@ -24,6 +24,7 @@ __all__ = [
     "apply",
     "keep",
     "kept_by",
+    "kept_in",
     "load",
     "names",
     "spelled",

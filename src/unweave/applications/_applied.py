@@ -30,6 +30,12 @@ class ResultTable:
         """Return the lines as words; numbers with as many digits as mean something."""
         return [[_in_words(cell) for cell in line] for line in self.lines]
 
+    def __str__(self) -> str:
+        rows = [list(self.header), *self.shown()]
+        widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        lines = ["  ".join(c.ljust(w) for c, w in zip(r, widths, strict=True)) for r in rows]
+        return "\n".join([self.title, *(line.rstrip() for line in lines)])
+
 
 @dataclass(frozen=True)
 class Applied:

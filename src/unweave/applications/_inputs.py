@@ -1,17 +1,15 @@
 """What classifiers are given: codes of rows, and the baselines that they are compared with."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from unweave import catalog
 from unweave.data import Factor, FactorImages
 from unweave.errors import ConfigError, DataError
-from unweave.networks import architecture_for
+from unweave.evaluation.untrained import untrained_twin
 from unweave.runs.model import Model
-from unweave.runs.run import Run
 from unweave.runs.silencing import NATS
 from unweave.tables import standardize
 
@@ -93,18 +91,6 @@ def baselines(
     if untrained is not None:
         found["untrained"] = standardize(untrained.encode_rows(taken.rows))
     return found
-
-
-def untrained_twin(model: Model, seed: int) -> Run | None:
-    """Return the same networks with fresh weights; None of a model whose networks are not ours."""
-    if not isinstance(model, Run) or model.code.source != "images":
-        return None
-    architecture = model.config.architecture or architecture_for(model.summary.image_shape)
-    with torch.random.fork_rng():
-        torch.manual_seed(seed)
-        nets = model.config.method.networks(architecture, model.summary)
-    config = replace(model.config, seed=seed)
-    return Run(config, model.summary, nets, step=0, data=model.data)
 
 
 def principal_components(data: FactorImages, rows: np.ndarray, count: int) -> np.ndarray:

@@ -24,6 +24,7 @@ class Kept:
     """One application as a run folder keeps it."""
 
     name: str
+    model: str
     step: int
     paragraph: str
     caveats: tuple[str, ...]
@@ -45,9 +46,14 @@ def kept_by(run: Run) -> list[Kept]:
     """Return what a run's folder keeps, in the order of the names."""
     if run.folder is None:
         return []
-    folder = run.path / FOLDER
+    return kept_in(run.path / FOLDER)
+
+
+def kept_in(folder: Path, model: str | None = None) -> list[Kept]:
+    """Return what a folder keeps, in the order of the names; of one model, if it is named."""
     files = [folder / f"{name}.json" for name in names()]
-    return [_read(file) for file in files if _is_own(file)]
+    found = [_read(file) for file in files if _is_own(file)]
+    return [kept for kept in found if model is None or kept.model == model]
 
 
 def _is_own(file: Path) -> bool:
@@ -69,6 +75,7 @@ def _read(file: Path) -> Kept:
     picture = file.with_suffix(".png")
     return Kept(
         file.stem,
+        _words(content.get("model"), file),
         step,
         _words(content.get("paragraph"), file),
         tuple(_words(caveat, file) for caveat in caveats[:MOST_LINES]),

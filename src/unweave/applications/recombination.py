@@ -16,7 +16,7 @@ that disentanglement does not buy recombination. Here, on both parts:
 """
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from unweave.figures import ImageGrid
 from unweave.runs.model import Model
 from unweave.tables import standardize
 from unweave.views import CodeSample
+
+if TYPE_CHECKING:
+    from unweave.figures.style import Drawing
 
 TINY = 1e-6
 SHOWN = 10
@@ -111,7 +114,9 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
         tables=_tables(numbers),
         paragraph=_paragraph(model, numbers),
         caveats=_caveats(model, numbers),
-        figure=None if decoded is None else _picture(images[HELD_OUT], decoded[HELD_OUT]),
+        figure=_drawn(numbers["r2"])
+        if decoded is None
+        else _picture(images[HELD_OUT], decoded[HELD_OUT]),
     )
 
 
@@ -314,3 +319,31 @@ def _picture(images: np.ndarray, decoded: np.ndarray) -> ImageGrid:
         row_labels=["held out", "decoded"],
         title="combinations that training never showed",
     )
+
+
+def _drawn(r2: dict[str, Any]) -> "Drawing | None":
+    """Draw what an encoder alone is judged by: how well factors are read, on both parts."""
+    if not r2:
+        return None
+    from unweave.figures.style import PALETTE, Drawing, styled
+
+    @styled
+    def bars() -> Drawing:
+        names = r2["factors"]
+        drawing = Drawing(figsize=(1.8 + 1.3 * len(names), 3.2), layout="constrained")
+        axes = drawing.add_subplot()
+        arms = [(part, of) for of in ("code", "pixels") for part in (TRAINED, HELD_OUT)]
+        for place, (part, of) in enumerate(arms):
+            values = np.maximum(r2[part][of], -1.0)
+            where = np.arange(len(names)) + 0.2 * (place - 1.5)
+            alpha = 0.45 if part == HELD_OUT else 1.0
+            color = PALETTE[0] if of == "code" else PALETTE[1]
+            axes.bar(where, values, width=0.18, color=color, alpha=alpha, label=f"{of}, {part}")
+        axes.axhline(0, color="#606060", linewidth=0.8)
+        axes.set_xticks(range(len(names)), names)
+        axes.set_ylabel("R², -1 or less shown as -1")
+        axes.grid(visible=False, axis="x")
+        drawing.legend(loc="outside upper left", ncols=2)
+        return drawing
+
+    return bars()

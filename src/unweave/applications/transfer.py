@@ -18,11 +18,12 @@ import numpy as np
 import torch
 
 from unweave.applications._applied import Applied, ResultTable, applied_to
-from unweave.applications._inputs import principal_components, untrained_twin
+from unweave.applications._inputs import principal_components
 from unweave.applications.few_labels import r2_of_ridge
 from unweave.data import DataOptions, FactorImages, load_data
 from unweave.errors import ConfigError, DataError
 from unweave.evaluation.score import score
+from unweave.evaluation.untrained import untrained_twin
 from unweave.figures import ImageGrid
 from unweave.methods import GaussianAutoencoder
 from unweave.methods.beta_vae import BetaVAE

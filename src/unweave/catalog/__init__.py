@@ -12,7 +12,7 @@ from types import ModuleType
 from typing import TypeVar
 
 from unweave.catalog import plugins
-from unweave.catalog._names import check_name, own_names, snake_case, suggestion
+from unweave.catalog._names import check_name, described, own_names, snake_case, suggestion
 from unweave.catalog._sources import BrokenPlugin, NameTaken, Origin, PluginWarning
 from unweave.catalog.plugins import add as add_plugin
 from unweave.errors import ConfigError
@@ -26,6 +26,7 @@ __all__ = [
     "PluginWarning",
     "add_plugin",
     "check_name",
+    "described",
     "documented",
     "entry_class",
     "load",
@@ -109,12 +110,10 @@ def origin(package: str, name: str) -> Origin | None:
 
 
 def documented(package: str, name: str, kind: str) -> object:
-    """Return what has the docstring of an entry: its module; of a class given alone, itself."""
+    """Return what has the docstring of an entry: of our own its file, which is not imported."""
     check_name(name, names(package), kind)
     plugin = plugins.find(package, name)
-    if plugin is None:
-        return importlib.import_module(f"{package}.{name}")
-    return plugin.documented()
+    return described(package, name) if plugin is None else plugin.documented()
 
 
 def summary(entry: object) -> str:

@@ -1,11 +1,13 @@
 """Names: those of our own entries, and what was meant by one that is not there."""
 
+import ast
 import difflib
 import functools
 import importlib.util
 import pkgutil
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 from unweave.errors import ConfigError
 
@@ -17,6 +19,24 @@ def own_names(package: str) -> tuple[str, ...]:
     assert spec is not None
     found = pkgutil.iter_modules(spec.submodule_search_locations)
     return tuple(sorted(m.name for m in found if not m.name.startswith("_")))
+
+
+class Described:
+    """What a file says of itself, by which lists and help need not import it."""
+
+    def __init__(self, text: str):
+        self.__doc__ = text
+
+
+@functools.cache
+def described(package: str, name: str) -> Described:
+    """Return the docstring of an entry of ours; nothing is imported for it."""
+    spec = importlib.util.find_spec(package)
+    assert spec is not None
+    assert spec.submodule_search_locations
+    folder = spec.submodule_search_locations[0]
+    text = (Path(folder) / f"{name}.py").read_text(encoding="utf-8")
+    return Described(ast.get_docstring(ast.parse(text)) or "")
 
 
 def snake_case(name: str) -> str:

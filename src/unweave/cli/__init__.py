@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from unweave import catalog
+from unweave.deprecation import UnweaveDeprecationWarning
 from unweave.errors import Notice, Stopped, UnweaveError, printable, reason, shown
 
 # Read once, when the first thread is made. A thread that waits for another spins for a moment,
@@ -23,6 +24,7 @@ VERBS = {
     "silence": "Silence the latents of a run that carry nothing, or take that back.",
     "evaluate": "Score a run, a table of codes, or any Python function that encodes images.",
     "study": "Run many trainings from one file: unweave study run FILE; then table, report.",
+    "reproduce": "Train what a paper's table shows and print ours against it.",
     "figures": "Draw a run: traversals, curves, heat maps, responses of latents to factors.",
     "report": "Write one HTML file about a run, or about several and how they compare.",
     "encode": "Write the codes of images as a table: unweave encode RUN photos/ --to codes.csv",
@@ -32,6 +34,8 @@ VERBS = {
     "explore": "Look at runs in a browser: sliders, heat maps, curves; or export a page.",
     "advise": "Say which method to begin with, or what to change in a run.",
     "export": "Write the encoder and the decoder of a run as ONNX files.",
+    "push": "Share a run on the Hugging Face Hub, or as a folder: unweave push RUN USER/NAME",
+    "pull": "Get a run that somebody shared: unweave pull USER/NAME",
     "list": "Show what there is: methods, data, metrics, architectures, runs.",
     "data": "Describe a data set; --show draws samples and what each factor does.",
     "doctor": "Look at this machine: versions, extras, devices, threads, room, speed.",
@@ -45,6 +49,9 @@ usage: unweave VERB ...   (unweave VERB --help says more)
 
 Every verb takes --plugin FILE.py: it runs the file, and knows the methods, metrics, data sets
 and architectures in it. Plugins that are installed are known by themselves.
+
+Where a run is asked for, example:dsprites, example:shapes3d or example:glyphs is one that comes
+with unweave.
 
 Every verb takes --allow-data PATH: data that a run of somebody else names is opened, if it is
 in there. What you trained on or looked at by name needs no leave.
@@ -93,7 +100,7 @@ def _say_our_warnings_in_a_line() -> None:
     usual = warnings.showwarning
 
     def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
-        if issubclass(category, catalog.PluginWarning | Notice):
+        if issubclass(category, catalog.PluginWarning | Notice | UnweaveDeprecationWarning):
             print(f"warning: {printable(str(message))}", file=sys.stderr)
         else:
             usual(message, category, *place, **more)
@@ -121,6 +128,10 @@ def _dispatch(words: list[str]) -> int:
         from unweave.cli._parse import allow_data
 
         allow_data(rest)
+    if any(word.startswith("example:") for word in rest):
+        from unweave.examples import folder_of, is_example
+
+        rest = [str(folder_of(word)) if is_example(word) else word for word in rest]
     module = importlib.import_module(f"unweave.cli._{verb}")
     code: int = module.run(rest)
     return code

@@ -14,6 +14,7 @@ DESCRIPTION = """Say which method to begin with, or what to change in a run.
 
   unweave advise --have pairs --want axes
   unweave advise --have nothing --want axes --data photos/
+  unweave advise --use augment
   unweave advise runs/my-run
 
 --have: nothing, pairs, clips, groups, classes, few-classes, few-labels, side-information.
@@ -28,6 +29,8 @@ class Flags:
     """What you have beside images."""
     want: str = "axes"
     """What the code is to be good for."""
+    use: str | None = None
+    """An application (`unweave apply`): what a code must be like to be good for it."""
     data: str | None = None
     """Data set, whose size decides β and whose columns say what you have."""
     latent_dim: int = 10
@@ -41,6 +44,12 @@ def run(words: list[str]) -> int:
 
     if flags.run is not None:
         return _about_run(flags.run)
+    if flags.use is not None:
+        uses = {use.application: use for use in advice.USES}
+        wanted = flags.use.replace("_", "-")
+        catalog.check_name(wanted, uses, "application that our runs say something about")
+        _output.say(f"{wanted} takes {uses[wanted].takes}: docs/{uses[wanted].page}")
+        return 0
     catalog.check_name(flags.have, advice.HAVE, "kind of what you have")
     catalog.check_name(flags.want, advice.WANT, "kind of what you want")
     found = advice.choices(flags.have, flags.want)

@@ -13,19 +13,20 @@ from unweave.cli._figures import load_model
 from unweave.cli._parse import PLUGIN, parse, take_name
 from unweave.data import DataOptions
 
+PACKAGE = "unweave.applications"
 USAGE = "unweave apply NAME RUN"
 
 
 def run(words: list[str]) -> int:
-    from unweave import applications
-
-    known = [applications.spelled(name) for name in applications.names()]
+    known = [name.replace("_", "-") for name in catalog.own_names(PACKAGE)]
     if words:
         words = [words[0].replace("_", "-"), *words[1:]]
     name = take_name(words, known, "application", USAGE)
     if name is None:
         _list_applications()
         return 0
+    from unweave import applications
+
     module = applications.load(name)
     flags = parse(_flags_of(module), words, f"apply {name}", (module.__doc__ or "").strip())
     model = load_model(flags.run, flags.model, flags.data, flags.options)
@@ -83,15 +84,13 @@ def _flags_of(module: ModuleType) -> Any:
 
 
 def _list_applications() -> None:
-    from unweave import applications
-
     _output.say(
         f"usage: {USAGE} [flags]\n\n`unweave apply NAME --help` explains its flags. A model of "
         "your own is applied too: --model MODULE:NAME --data DATA.\n"
     )
     table = Table("application", "what it does")
-    for name in applications.names():
-        summary = catalog.summary(applications.load(name))
-        table.add_row(applications.spelled(name), summary.removeprefix(f"{name}: "))
+    for name in catalog.own_names(PACKAGE):
+        summary = catalog.summary(catalog.described(PACKAGE, name))
+        table.add_row(name.replace("_", "-"), summary.removeprefix(f"{name}: "))
     _output.show(table)
     _output.say(PLUGIN)

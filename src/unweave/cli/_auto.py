@@ -8,12 +8,14 @@ import tyro
 from unweave.cli import _output
 from unweave.cli._parse import parse
 from unweave.data import DataOptions
-from unweave.runs.config import Machine
+from unweave.settings.machine import Machine
 
 DESCRIPTION = """Choose settings for any images, say why, and train with them.
 
 Takes the objective of the default recipe. The network follows from the images, the weight
-at which the KL begins from short trials, and the number of steps from the time there is."""
+at which the KL begins from short trials, and the number of steps from the time there is. Where
+it is enough for three seeds, the run is chosen that the others agree with most, which needs no
+labels."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,9 +25,12 @@ class Flags:
     minutes: float = 10.0
     """Time for choosing and training; scores and pictures come within a tenth of it."""
     out: str | None = None
-    """Folder of the run; by default a readable name under runs/."""
+    """Folder of the run, and of further seeds with -s1, -s2 after it; by default readable names
+    under runs/."""
     seed: int = 0
     """Decides weights, batches and noise."""
+    seeds: int | None = None
+    """How many runs to choose from; by default three if each gets 4,000 steps, else one."""
     no_evaluation: bool = False
     """Leave the scores at the end out."""
     options: Annotated[DataOptions, tyro.conf.arg(name="")] = DataOptions()
@@ -45,12 +50,24 @@ def run(words: list[str]) -> int:
         source=flags.data,
         options=flags.options,
         seed=flags.seed,
+        seeds=flags.seeds,
         machine=flags.machine,
     )
     for reason in choice.reasons:
         _output.say(f"- {reason}")
-    trained = workflows.train_config(
-        choice.config, data, flags.out, flags.machine, evaluate=not flags.no_evaluation
-    )
-    _output.say_run(trained)
+    several = len(choice.seeds) > 1
+    trained = []
+    for config in choice.configs:
+        out = f"{flags.out}-s{config.seed}" if several and flags.out else flags.out
+        trained.append(workflows.train_config(config, data, out, flags.machine, evaluate=False))
+    chosen = trained[0]
+    if several:
+        found = automatic.agreement(trained, data, flags.seed)
+        for run, central, udr in zip(trained, found.centrality, found.udr, strict=True):
+            _output.say(f"- seed {run.config.seed}: ModelCentrality {central:.3f}, UDR {udr:.3f}")
+        chosen = trained[found.chosen]
+        _output.say(f"- taken: seed {chosen.config.seed}, by the sum of both; the others stay")
+    if not flags.no_evaluation:
+        workflows.evaluate(chosen)
+    _output.say_run(chosen)
     return 0

@@ -15,7 +15,6 @@ from unweave.cli._parse import parse
 from unweave.data import DataOptions, load_data
 from unweave.errors import ConfigError
 from unweave.files.writing import write_atomically
-from unweave.runs.wrapped import wrap_object
 
 DESCRIPTION = """Score a representation: a run, tables of codes and factors, or a model of yours.
 
@@ -27,6 +26,7 @@ DESCRIPTION = """Score a representation: a run, tables of codes and factors, or 
   unweave evaluate --model encoder.onnx --data dsprites
 
   unweave evaluate runs/my-run --probe labels=100
+  unweave evaluate runs/my-run --probe view=azimuth,column=shape
 
 A model takes images (row, channel, height, width) in [0, 1] and returns codes (row, code), or
 (mean, logvar), which is a posterior."""
@@ -75,7 +75,9 @@ class Flags:
     (correlated, inverse; all is uncorrelated)."""
     probe: str | None = None
     """labels=100[,column=shape][,draws=5]: instead of scores, train classifiers on the codes of
-    so many labelled images and name the others (M1); the same of pixels beside them."""
+    so many labelled images and name the others (M1); the same of pixels beside them.
+    view=azimuth[,column=shape][,views=4]: train them on images of one view, by that factor, and
+    name those of the others."""
     out: str | None = None
     """Where scores.json goes; by default the run's folder, else this one."""
     options: Annotated[DataOptions, tyro.conf.arg(name="")] = DataOptions()
@@ -117,6 +119,8 @@ def run(words: list[str]) -> int:
         if flags.data is None:
             raise ConfigError("which images does the model encode? Add --data DATA")
         data = load_data(flags.data, flags.options).part(flags.part)
+        from unweave.runs.wrapped import wrap_object
+
         wrapped = wrap_object(
             model, data, flags.model, takes=flags.takes, checkpoint=flags.checkpoint
         )
@@ -139,31 +143,47 @@ def run(words: list[str]) -> int:
 
 
 def _probe(flags: Flags) -> int:
-    """Show and keep what classifiers make of a few labels."""
+    """Show and keep what classifiers make of a few labels, or of one view."""
     from unweave import runs
-    from unweave.evaluation.few_labels import probe_few_labels
+    from unweave.evaluation.cross_view import CrossViewProbe, probe_views
+    from unweave.evaluation.few_labels import FewLabelProbe, probe_few_labels
 
     if flags.run is None or flags.probe is None:
         raise ConfigError("--probe is of a run: unweave evaluate RUN --probe labels=100")
-    found = probe_few_labels(runs.load(flags.run), **probe_settings(flags.probe))
+    settings = probe_settings(flags.probe)
+    run = runs.load(flags.run)
+    found: FewLabelProbe | CrossViewProbe
+    if "view" in settings:
+        found = probe_views(run, **settings)
+        name = f"probe.{found.view}_views.json"
+        _output.say_view_probe(found)
+    else:
+        found = probe_few_labels(run, **settings)
+        name = f"probe.{found.labels}_labels.json"
+        _output.say_probe(found)
     folder = Path(flags.out) if flags.out else Path(flags.run)
-    path = folder if folder.suffix == ".json" else folder / f"probe.{found.labels}_labels.json"
+    path = folder if folder.suffix == ".json" else folder / name
     path.parent.mkdir(parents=True, exist_ok=True)
     write_atomically(path, json.dumps(found.to_json(), indent=1) + "\n")
-    _output.say_probe(found)
     _output.say(f"probe: {path}")
     return 0
 
 
+OF_LABELS = ("labels", "column", "draws", "seed")
+OF_VIEWS = ("view", "column", "views", "seed")
+WORDS = ("column", "view")
+
+
 def probe_settings(text: str) -> dict[str, Any]:
-    """Read `labels=100,column=shape,draws=5`."""
+    """Read `labels=100,column=shape,draws=5`, or `view=azimuth,column=shape,views=4`."""
+    pairs = [[word.strip() for word in part.partition("=")] for part in text.split(",")]
+    known = OF_VIEWS if any(name == "view" for name, _, _ in pairs) else OF_LABELS
     settings: dict[str, Any] = {}
-    for part in text.split(","):
-        name, _, value = (word.strip() for word in part.partition("="))
-        catalog.check_name(name, ("labels", "column", "draws", "seed"), "setting of --probe")
-        if name != "column" and not value.isdecimal():
+    for name, _, value in pairs:
+        catalog.check_name(name, known, "setting of --probe")
+        if name not in WORDS and not value.isdecimal():
             raise ConfigError(f"--probe {name} expects a whole number, found {value!r}")
-        settings[name] = value if name == "column" else int(value)
+        settings[name] = value if name in WORDS else int(value)
     return settings
 
 

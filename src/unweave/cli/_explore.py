@@ -1,6 +1,6 @@
 """unweave explore [FOLDER] [--export PAGE]"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import tyro
@@ -14,6 +14,7 @@ DESCRIPTION = """Look at runs in a browser: sliders, heat maps, curves, comparis
   unweave explore runs
   unweave explore runs/my-run
   unweave explore --export page.html runs/my-run
+  unweave explore --example
 
 The page is served on loopback only, under an address with a random token. An exported
 page is one file that needs no server and no network."""
@@ -25,6 +26,8 @@ class Flags:
     """Folder of runs, or of one run."""
     export: str | None = None
     """Write the sliders of one run as a file that decodes in the browser, instead of serving."""
+    example: bool = False
+    """Look at the small trained models that come with unweave, instead of runs of yours."""
     port: int = 0
     """Port on loopback; 0 takes one that is free."""
     no_browser: bool = False
@@ -33,6 +36,10 @@ class Flags:
 
 def run(words: list[str]) -> int:
     flags = parse(Flags, words, "explore", DESCRIPTION)
+    if flags.example:
+        from unweave.examples import unpack_all
+
+        flags = replace(flags, folder=str(unpack_all()))
     if flags.export is not None:
         from unweave.explorer import export_page
 

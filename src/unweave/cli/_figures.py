@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import tyro
 
@@ -11,9 +11,9 @@ from unweave.cli._evaluate import find_object
 from unweave.cli._parse import parse
 from unweave.data import DataOptions, load_data
 from unweave.errors import ConfigError
-from unweave.runs.model import Model
-from unweave.runs.wrapped import wrap_object
-from unweave.views import Ranges
+
+if TYPE_CHECKING:
+    from unweave.runs.model import Model
 
 DESCRIPTION = """Draw every figure of a run: what it decodes, what each latent does and knows,
 how it was trained. They go to its figures/ folder. A model of yours is drawn too.
@@ -39,7 +39,7 @@ class Flags:
     """Pixels, or vectors for papers; animations have a format of their own."""
     animation: Literal["gif", "webp"] = "gif"
     """Format of animations."""
-    ranges: Ranges = "fixed"
+    ranges: Literal["fixed", "around", "prior", "posterior"] = "fixed"
     """Where traversals run: fixed (-reach to +reach), around (the start by reach), or between
     quantiles of the prior or of the posterior (the codes of the data)."""
     reach: float | None = None
@@ -86,9 +86,10 @@ def run(words: list[str]) -> int:
 
 def load_model(
     folder: str | None, place: str | None, data: str | None, options: DataOptions
-) -> Model:
+) -> "Model":
     """Load a run, or wrap a model of the user's own."""
     from unweave import runs
+    from unweave.runs.wrapped import wrap_object
 
     if (folder is None) == (place is None):
         raise ConfigError("of what? Give a run folder, or --model MODULE:NAME --data DATA")

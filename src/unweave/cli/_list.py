@@ -1,6 +1,7 @@
 """unweave list methods | data | metrics | architectures | runs"""
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 
@@ -8,6 +9,9 @@ from unweave import catalog
 from unweave.cli import _output
 from unweave.cli._parse import PLUGIN, take_name
 from unweave.errors import UnweaveError, printable
+
+if TYPE_CHECKING:
+    from unweave.runs.config import Train
 
 KINDS = ("methods", "data", "metrics", "architectures", "runs")
 PACKAGES = {"data": "unweave.data", "metrics": "unweave.metrics"}
@@ -27,8 +31,17 @@ def run(words: list[str]) -> int:
     return 0
 
 
+def _how_far(config: "Train", now: dict[str, Any]) -> str:
+    """Return the step that a run has reached, of how many; nothing of what makes no steps."""
+    if not config.method.players:
+        return "fitted" if now["state"] == "done" else ""
+    left = "" if now["state"] == "done" else f" of {config.steps:,}"
+    return f"{now['step']:,}{left}"
+
+
 def list_runs(folder: Path) -> None:
     """Show every run below a folder with its state and scores."""
+    from unweave.explorer.page_data import progress
     from unweave.metrics import is_preliminary
     from unweave.runs.folder import RunFolder
 
@@ -40,7 +53,7 @@ def list_runs(folder: Path) -> None:
         run_folder = RunFolder(file.parent)
         try:
             config, _ = run_folder.read_config()
-            status = run_folder.status()
+            now = progress(run_folder)
             mig = run_folder.scores().get("mig", {})
         except (
             UnweaveError,
@@ -54,8 +67,8 @@ def list_runs(folder: Path) -> None:
             catalog.name_of(config.method),
             printable(config.data),
             str(config.seed),
-            printable(status["state"]),
-            f"{status.get('step', 0):,}",
+            printable(now["state"]),
+            _how_far(config, now),
             "" if mig.get("value") is None else f"{mig['value']:.3f}{mark}",
         )
     for problem in problems:

@@ -2,6 +2,7 @@
 
 from unweave.batches import (
     AllLabels,
+    AugmentedPairs,
     Auxiliary,
     Clips,
     FewLabels,
@@ -16,6 +17,7 @@ from unweave.batches import (
     Unsupervised,
     UnsupervisedTwice,
 )
+from unweave.batches.views import Views
 from unweave.methods.ground_truth import EveryFactor
 from unweave.methods.top_k_sae import Features
 
@@ -25,10 +27,11 @@ KINDS: tuple[tuple[str, tuple[type[Supervision], ...]], ...] = (
     ("labels of a few images", (FewLabels,)),
     ("groups or classes", (Groups, Triplets)),
     ("pairs", (Pairs, Transitions)),
+    ("views of one content", (Views,)),
     ("clips", (Clips,)),
     ("a further observation of every image", (Auxiliary,)),
     ("features of a frozen network", (Features,)),
-    ("images alone", (Unsupervised, UnsupervisedTwice)),
+    ("images alone", (Unsupervised, UnsupervisedTwice, AugmentedPairs)),
 )
 OTHER = "something else"
 ORDER = (
@@ -36,6 +39,7 @@ ORDER = (
     "labels of a few images",
     "groups or classes",
     "pairs",
+    "views of one content",
     "clips",
     "a further observation of every image",
     "labels of all images",

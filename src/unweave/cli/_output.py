@@ -1,8 +1,10 @@
 """What the command line prints."""
 
 import inspect
+import json
 import sys
 import warnings
+from importlib import resources
 from typing import Any
 
 from rich.console import Console
@@ -30,19 +32,18 @@ def show(table: Table) -> None:
 
 def say_methods() -> None:
     """List the methods by what a user must have for them, and what each needs."""
-    from unweave.cli._needs import ORDER, heading_of
-    from unweave.methods import method_named
-
-    rows: dict[str, list[tuple[str, ...]]] = {heading: [] for heading in ORDER}
+    rows: dict[str, list[tuple[str, ...]]] = {}
+    told = told_of_methods()
     for name in catalog.usable("unweave.methods"):
         documented = catalog.documented("unweave.methods", name, "method")
+        origin = catalog.origin("unweave.methods", name)
         try:
-            method = method_named(name)
-            supervision = method().supervision
+            facts = told["methods"].get(name) if origin is None else None
+            facts = facts or facts_of_method(name)
         except catalog.NameTaken:
             continue  # around a method whose name is taken, which has been warned of
         except Exception as error:
-            if catalog.origin("unweave.methods", name) is None:
+            if origin is None:
                 raise
             warnings.warn(f"method {name!r} cannot be made: {error}", PluginWarning, stacklevel=1)
             continue
@@ -50,13 +51,13 @@ def say_methods() -> None:
         row = (
             with_origin("unweave.methods", name),
             summary[2] or summary[0],
-            first_line(inspect.getdoc(type(supervision))),
-            method.main_knob,
+            facts["needs"],
+            facts["knob"],
             paper_of(documented),
         )
-        rows[heading_of(supervision)].append(row)
-    for heading, lines in rows.items():
-        if not lines:
+        rows.setdefault(facts["heading"], []).append(row)
+    for heading in told["headings"]:
+        if not (lines := rows.get(heading)):
             continue
         columns = ("method", "what it does", "needs", "main knob", "paper")
         table = Table(*columns, title=f"with {heading}", title_justify="left", expand=True)
@@ -66,6 +67,30 @@ def say_methods() -> None:
         for line in lines:
             table.add_row(*line)
         show(table)
+
+
+def told_of_methods() -> dict[str, Any]:
+    """Return what `docs/make_tables.py` found out by making each of our methods.
+
+    It is kept in a file, so that a list of them need not wait for torch.
+    """
+    file = resources.files("unweave.catalog") / "methods.json"
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
+def facts_of_method(name: str) -> dict[str, str]:
+    """Return what a user must have for a method, what it is given, and its main knob."""
+    from unweave.cli._needs import heading_of
+    from unweave.methods import method_named
+
+    method = method_named(name)
+    supervision = method().supervision
+    return {
+        "heading": heading_of(supervision),
+        "needs": first_line(inspect.getdoc(type(supervision))),
+        "knob": method.main_knob,
+    }
 
 
 def with_origin(package: str, name: str) -> str:
@@ -134,6 +159,20 @@ def say_probe(found: Any) -> None:
 
     for name, of_codes in found.codes.items():
         table.add_row(name, words(of_codes), words(found.pixels[name]))
+    show(table)
+
+
+def say_view_probe(found: Any) -> None:
+    """Print what classifiers of one view are right in, in that view and in the others."""
+    table = Table(
+        "of",
+        "in the view learnt in",
+        "in the other views",
+        title=f"{found.column} named by what was learnt in one of {len(found.views)} views "
+        f"({found.view} {', '.join(found.views)}), mean over views; chance {found.chance:.3f}",
+    )
+    for name in found.tables:
+        table.add_row(name, f"{found.own(name):.3f}", f"{found.others(name):.3f}")
     show(table)
 
 

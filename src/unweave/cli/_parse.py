@@ -3,7 +3,7 @@
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_origin
 
 import tyro
 
@@ -52,6 +52,8 @@ def parse(
 
     A field that may be one of several dataclasses has the flags of the one it is by default.
     """
+    words = _by_the_name_here(kind, words)
+    _refuse_twice(words, verb)
     parsed: T = tyro.cli(
         kind,
         args=list(words),
@@ -62,6 +64,32 @@ def parse(
         default=tyro.MISSING_NONPROP if default is None else default,
     )
     return parsed
+
+
+SAME = (("out", "to"),)
+"""Names of flags that mean the same, of which some verbs have the one and some the other."""
+
+
+def _by_the_name_here(kind: Any, words: Sequence[str]) -> list[str]:
+    """Return the words with flags called as this verb calls them: where results go, above all."""
+    own = getattr(get_origin(kind) or kind, "__dataclass_fields__", {})
+    found = list(words)
+    for pair in SAME:
+        for here, elsewhere in (pair, pair[::-1]):
+            if here in own and elsewhere not in own:
+                for index, word in enumerate(found):
+                    name, sign, value = word.partition("=")
+                    if name == f"--{elsewhere}":
+                        found[index] = f"--{here}{sign}{value}"
+    return found
+
+
+def _refuse_twice(words: Sequence[str], verb: str) -> None:
+    """Refuse a flag that is given twice: the first value would be forgotten without a word."""
+    names = [word.partition("=")[0].replace("_", "-") for word in words if word.startswith("--")]
+    for name in names:
+        if names.count(name) > 1:
+            raise ConfigError(f"unweave {verb}: {name} is given twice; give it once")
 
 
 def take_name(words: list[str], known: Sequence[str], kind: str, usage: str) -> str | None:

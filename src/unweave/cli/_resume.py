@@ -7,7 +7,7 @@ import tyro
 
 from unweave.cli import _output
 from unweave.cli._parse import parse
-from unweave.runs.config import Machine
+from unweave.settings.machine import Machine
 
 
 @dataclass(frozen=True)

@@ -1,27 +1,40 @@
-"""unweave study run | table | report FILE"""
+"""unweave study run | slurm | table | report FILE"""
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import tyro
 from rich.table import Table
 
 from unweave.cli import _output
 from unweave.cli._parse import PLUGIN, parse, take_name
-from unweave.devices import DeviceName
 from unweave.errors import ConfigError
+from unweave.pages.words import duration
+from unweave.settings.machine import DeviceName
+from unweave.studies.run.slurm import Slurm, read_part, script
 
-ACTIONS = ("run", "table", "report")
+ACTIONS = ("run", "slurm", "table", "report")
+SHIPPED = (
+    "exercises",
+    "few_labels",
+    "higgins_table",
+    "shapes3d_table",
+    "tcvae_tables",
+    "unsupervised",
+    "weak_supervision",
+)
 MANY_RUNS = 5_000  # are checked in seconds
-USAGE = "unweave study run|table|report FILE"
+USAGE = "unweave study run|slurm|table|report FILE"
 HELP = f"""usage: {USAGE}
 
   run     do the runs that are missing; --dry-run shows them with time and disk
+  slurm   write a job array that does the runs on a cluster of Slurm
   table   write one row per run (CSV or Parquet) and show the medians
   report  write the report: intervals, comparisons, plots, choice without labels
 
-`unweave study run --help` explains the flags. A study is a TOML file: docs/studies.md.
+`unweave study run --help` explains the flags. A study is a TOML file, such as docs/studies.md
+describes, or one that comes with unweave, by its name: {", ".join(SHIPPED)}.
 
 {PLUGIN}"""
 
@@ -29,7 +42,7 @@ HELP = f"""usage: {USAGE}
 @dataclass(frozen=True)
 class Run:
     file: tyro.conf.Positional[str]
-    """TOML file of the study."""
+    """TOML file of the study, or the name of a shipped one."""
     out: str = "runs"
     """Folder of the runs; studies that use the same one share runs."""
     dry_run: bool = False
@@ -57,12 +70,25 @@ class Run:
     """Cores that Ray keeps for a run; by default as many as threads."""
     gpus_per_run: float = 0.0
     """GPUs, or a part of one, that Ray keeps for a run."""
+    part: str | None = None
+    """K/N: do the K-th of N parts of the runs, and leave the others to other machines."""
+
+
+@dataclass(frozen=True)
+class MakeScript:
+    file: tyro.conf.Positional[str]
+    """TOML file of the study, or the name of a shipped one."""
+    out: str = "runs"
+    """Folder of the runs, which all nodes must see."""
+    to: str | None = None
+    """Where the script goes; by default NAME.sbatch here."""
+    ask: Annotated[Slurm, tyro.conf.arg(name="")] = Slurm()
 
 
 @dataclass(frozen=True)
 class MakeTable:
     file: tyro.conf.Positional[str]
-    """TOML file of the study."""
+    """TOML file of the study, or the name of a shipped one."""
     out: str = "runs"
     """Folder of the runs."""
     to: str | None = None
@@ -72,7 +98,7 @@ class MakeTable:
 @dataclass(frozen=True)
 class MakeReport:
     file: tyro.conf.Positional[str]
-    """TOML file of the study."""
+    """TOML file of the study, or the name of a shipped one."""
     out: str = "runs"
     """Folder of the runs."""
     to: str | None = None
@@ -90,6 +116,9 @@ def run(words: list[str]) -> int:
         return 0
     if action == "run":
         return _run(parse(Run, words, "study run", "Run a study: do what is missing of it."))
+    if action == "slurm":
+        words_of_help = "Write the script of a job array: `sbatch NAME.sbatch` submits it."
+        return _slurm(parse(MakeScript, words, "study slurm", words_of_help))
     if action == "table":
         return _table(parse(MakeTable, words, "study table", "Write the table of a study."))
     return _report(parse(MakeReport, words, "study report", "Write the report of a study."))
@@ -97,6 +126,7 @@ def run(words: list[str]) -> int:
 
 def _run(flags: Run) -> int:
     from unweave.studies import run_study
+    from unweave.studies.define.study import study_file
 
     study = _read(flags.file)
     if flags.dry_run:
@@ -111,8 +141,9 @@ def _run(flags: Run) -> int:
         checkpoint_seconds=flags.checkpoint_seconds,
         stuck_minutes=flags.stuck_minutes,
         retry_failed=flags.retry_failed,
-        source=Path(flags.file),
+        source=study_file(flags.file),
         runner=_ray_runner(flags) if flags.ray or flags.ray_address else None,
+        part=None if flags.part is None else read_part(flags.part),
     )
     _output.say(f"{outcome.new} new runs; results: {outcome.folder}")
     failures = outcome.failures()
@@ -121,6 +152,27 @@ def _run(flags: Run) -> int:
     if failures:
         _output.say(f"{len(failures)} failed; --retry-failed begins them again")
     return 1 if failures else 0
+
+
+def _slurm(flags: MakeScript) -> int:
+    from unweave.files.writing import write_atomically
+    from unweave.studies import expand
+    from unweave.studies.define.study import SHIPPED as SHIPPED_FOLDER
+    from unweave.studies.define.study import study_file
+
+    study = _read(flags.file)
+    plan = expand(study)
+    # A task on another node starts elsewhere; a shipped study is found by its name there too.
+    given = study_file(flags.file)
+    file = Path(flags.file) if given.parent == SHIPPED_FOLDER else given.absolute()
+    root = Path(flags.out).absolute()
+    (root / "studies" / study.name / "slurm").mkdir(parents=True, exist_ok=True)
+    path = Path(flags.to or f"{study.name}.sbatch")
+    write_atomically(path, script(study.name, file, root, flags.ask))
+    _output.say(
+        f"{path}: {len(plan.runs)} runs in {flags.ask.tasks} tasks; submit it with: sbatch {path}"
+    )
+    return 0
 
 
 def _read(file: str) -> Any:
@@ -150,7 +202,6 @@ def _ray_runner(flags: Run) -> Any:
 def _dry_run(study: Any, flags: Run) -> int:
     from unweave.studies import estimate, expand, ledger_of
     from unweave.studies.run.driver import choose_workers
-    from unweave.studies.run.progress import in_words
 
     plan = expand(study)
     ledger = ledger_of(plan, flags.out)
@@ -167,8 +218,8 @@ def _dry_run(study: Any, flags: Run) -> int:
         table.add_row(
             line.kind,
             f"{line.runs:,}",
-            in_words(line.train_seconds),
-            in_words(line.score_seconds),
+            duration(line.train_seconds),
+            duration(line.score_seconds),
             f"{line.bytes / 1e6:.1f} MB",
         )
     _output.show(table)
@@ -176,8 +227,8 @@ def _dry_run(study: Any, flags: Run) -> int:
     seconds = sum(line.runs * line.seconds for line in estimates)
     size = sum(line.runs * line.bytes for line in estimates)
     _output.say(
-        f"about {in_words(seconds / min(workers, len(missing)))} with {workers} at a time "
-        f"({in_words(seconds)} of one), {size / 1e9:.2f} GB"
+        f"about {duration(seconds / min(workers, len(missing)))} with {workers} at a time "
+        f"({duration(seconds)} of one), {size / 1e9:.2f} GB"
     )
     return 0
 

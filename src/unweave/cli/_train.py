@@ -6,14 +6,12 @@ from typing import Annotated, Any, Generic, TypeVar
 import tyro
 
 from unweave import catalog
-from unweave.cli import _auto, _output
+from unweave.cli import _output
 from unweave.cli._parse import PLUGIN, parse, take_choices, take_name, take_option
 from unweave.data import DataOptions, load_data
-from unweave.methods import Method, is_in_file, method_named, name_in_file
-from unweave.networks import architecture_named
-from unweave.runs.config import Machine, Train, Training
+from unweave.settings.machine import Machine, Training
 
-M = TypeVar("M", bound=Method)
+M = TypeVar("M")
 A = TypeVar("A")
 USAGE = "unweave train METHOD|FILE.py --data DATA"
 
@@ -45,9 +43,14 @@ class WithArchitecture(WithMethod[M], Generic[M, A]):
 
 def run(words: list[str]) -> int:
     if words and words[0] == "auto":
+        from unweave.cli import _auto
+
         return _auto.run(words[1:])
-    if words and is_in_file(words[0]):
-        words[0] = name_in_file(words[0])
+    if words and ".py" in words[0]:
+        from unweave.methods import is_in_file, name_in_file
+
+        if is_in_file(words[0]):
+            words[0] = name_in_file(words[0])
     name = take_name(words, catalog.names("unweave.methods"), "method", USAGE)
     if name is None:
         _output.say(
@@ -57,6 +60,10 @@ def run(words: list[str]) -> int:
         _output.say(PLUGIN)
         _output.say_methods()
         return 0
+    from unweave.methods import method_named
+    from unweave.networks import architecture_named
+    from unweave.runs.config import Train
+
     method = method_named(name)
     chosen = take_option(words, "--architecture")
     entries = [catalog.documented("unweave.methods", part, "method") for part in name.split("+")]

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from unweave.data import FactorImages
 from unweave.runs.model import in_parts
 from unweave.runs.run import Run
 
@@ -25,6 +26,18 @@ class Encoded:
     """The method's own figures on these rows, such as the terms of the evidence bound."""
 
 
+def scored_rows(
+    data: FactorImages, rows: int = ROWS, rng: np.random.Generator | None = None
+) -> np.ndarray:
+    """Draw the rows that a run is scored on, without repetition.
+
+    They are in random order: metrics split them into a part to fit and a part to test on.
+    """
+    rng = np.random.default_rng(0) if rng is None else rng
+    chosen = np.sort(rng.choice(len(data), size=min(rows, len(data)), replace=False))
+    return rng.permutation(chosen)
+
+
 def encode_run(run: Run, rows: int = ROWS, seed: int = 0, part: str = "all") -> Encoded:
     """Encode rows of the run's data set, or of a part of it, drawn at random without repetition.
 
@@ -33,9 +46,7 @@ def encode_run(run: Run, rows: int = ROWS, seed: int = 0, part: str = "all") -> 
     run.code.require_codes(run.kind)
     data = run.data.part(part)
     rng = np.random.default_rng(seed)
-    chosen = np.sort(rng.choice(len(data), size=min(rows, len(data)), replace=False))
-    # Rows in random order: metrics split them into a part to fit and a part to test on.
-    chosen = rng.permutation(chosen)
+    chosen = scored_rows(data, rows, rng)
     codes, means, logvars = [], [], []
     of_images = run.code.source == "images"
     terms: dict[str, float] = {}

@@ -106,12 +106,19 @@ def _refuse_missing(table: NamedTable, path: str, way_out: str) -> None:
     absent = np.isnan(table.values) if table.values.dtype.kind == "f" else np.zeros(0, dtype=bool)
     if not absent.any():
         return
-    row, column = (int(place[0]) for place in np.nonzero(absent))
-    line = f"line {table.lines[row]}" if table.lines else f"row {row}"
-    raise DataError(
-        f"{path}, {line}: no value for {table.names[column]!r}; {int(absent.sum()):,} values are "
-        f"missing. {way_out}"
+    rows, columns = np.nonzero(absent)
+    word = "line" if table.lines else "row"
+    places = [
+        f"{word} {table.lines[row] if table.lines else row} ({table.names[column]!r})"
+        for row, column in zip(rows[:3].tolist(), columns[:3].tolist(), strict=True)
+    ]
+    count = (
+        f"1 value of {absent.size:,} is"
+        if len(rows) == 1
+        else (f"{len(rows):,} values of {absent.size:,} are")
     )
+    more = ", …" if len(rows) > 3 else ""
+    raise DataError(f"{path}: {count} missing, in {', '.join(places)}{more}. {way_out}")
 
 
 def _read(path: Path, key: str | None, limit: int) -> NamedTable:

@@ -4,6 +4,7 @@ from typing import Any
 
 from unweave.errors import ConfigError
 from unweave.metrics import Score, null_words, protocol_words
+from unweave.pages.latex import latex_table, latex_text
 
 
 class Scores(dict[str, Score]):
@@ -89,16 +90,15 @@ class Scores(dict[str, Score]):
 
     def to_latex(self) -> str:
         """Return a table for a paper, ruled by the package booktabs; notes are comments below."""
-        lines = [r"\begin{tabular}{llr}", r"\toprule", r"metric & protocol & score \\", r"\midrule"]
-        told = []
+        lines, told = [], []
         for row in self.rows():
             name = f"{row['metric']} {row['part']}".strip()
-            arrow = {"higher": r" $\uparrow$", "lower": r" $\downarrow$"}.get(row["better"], "")
-            shown = _number(row).replace("–", "--")
-            lines.append(rf"{_latex(name)}{arrow} & {_latex(row['protocol'])} & {shown} \\")
+            arrow = {"higher": " ↑", "lower": " ↓"}.get(row["better"], "")
+            cells = (f"{name}{arrow}", row["protocol"], _number(row))
+            lines.append([latex_text(cell) for cell in cells])
             if row["notes"]:
                 told.append(f"% {name}: {row['notes']}".replace("\n", " "))
-        return "\n".join([*lines, r"\bottomrule", r"\end{tabular}", *told])
+        return "\n".join([latex_table(["metric", "protocol", "score"], lines, "llr"), *told])
 
     def to_json(self) -> dict[str, Any]:
         """Return plain numbers, lists and words."""
@@ -114,10 +114,3 @@ def _number(row: dict[str, Any]) -> str:
         return "–"
     interval = "" if row["low"] is None else f" [{row['low']:.4f}, {row['high']:.4f}]"
     return f"{row['value']:.4f}{interval}"
-
-
-def _latex(text: str) -> str:
-    """Write what LaTeX would take for a command as the character itself."""
-    special = {c: "\\" + c for c in "&%$#_{}"}
-    special |= {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
-    return "".join(special.get(character, character) for character in text)

@@ -13,7 +13,8 @@ from unweave import catalog, runs, views
 from unweave.errors import DataError
 from unweave.explorer.onnx_files import decoder_to_onnx
 from unweave.files.cache import cache_folder, cache_key, cached_array
-from unweave.runs.folder import RunFolder
+from unweave.files.writing import write_atomically
+from unweave.runs.folder import RunFolder, versions
 from unweave.runs.run import Run
 
 DEEPEST = 4  # folders between the one given and a run
@@ -32,6 +33,7 @@ class OpenRun:
         self.lock = threading.RLock()
         self._codes: views.CodeSample | None = None
         self._decoder: bytes | None = None
+        self.leakage: dict[str, Any] | None = None
 
     @property
     def codes(self) -> views.CodeSample:
@@ -42,11 +44,19 @@ class OpenRun:
             return self._codes
 
     @property
+    def has_codes(self) -> bool:
+        """Tell whether codes are there without encoding anything."""
+        if self._codes is not None:
+            return True
+        kept = _kept_file(self.run)
+        return kept is not None and kept.is_file()
+
+    @property
     def decoder(self) -> bytes:
         """Return the decoder for the browser."""
         with self.lock:
             if self._decoder is None:
-                self._decoder = decoder_to_onnx(self.run)
+                self._decoder = kept_decoder(self.run)
             return self._decoder
 
 
@@ -56,13 +66,10 @@ def kept_sample(run: Run) -> views.CodeSample:
     Only of data that cannot change: images of a user's folder may be others tomorrow.
     """
     drawn = views.sample_rows(run.data)
-    file = run.folder.networks_file if run.folder is not None else None
-    cannot_change = run.config.data in catalog.own_names("unweave.data")
-    if file is None or not file.is_file() or not cannot_change or run.code.source != "images":
+    place = _kept_file(run)
+    if place is None:
         return views.sample_codes(run)
-    assert run.folder is not None
     has_posterior = run.posterior(run.data.images(drawn[:1])) is not None
-    key = cache_key([file, run.folder.config_file], len(drawn))
 
     def fill(table: np.ndarray) -> None:
         sample = views.sample_codes(run)
@@ -72,15 +79,47 @@ def kept_sample(run: Run) -> views.CodeSample:
 
     try:
         shape = (3 if has_posterior else 1, len(drawn), run.latent_dim)
-        table = cached_array(
-            cache_folder() / "codes" / f"{key}.npy", shape, np.dtype(np.float32), fill
-        )
+        table = cached_array(place, shape, np.dtype(np.float32), fill)
     except DataError:  # no room for it is no reason to show nothing
         return views.sample_codes(run)
     posterior = (table[1], table[2]) if has_posterior else None
     return views.CodeSample(
         drawn, np.array(table[0]), run.data.factors(drawn), posterior, run.code_prior
     )
+
+
+def kept_decoder(run: Run) -> bytes:
+    """Return the decoder for the browser, kept in the cache once it is that of a finished run.
+
+    Exporting takes seconds. What a plugin does may be another thing tomorrow: it is not kept.
+    """
+    file = run.folder.networks_file if run.folder is not None else None
+    is_own = catalog.name_of(run.config.method) in catalog.own_names("unweave.methods")
+    if file is None or not file.is_file() or not is_own:
+        return decoder_to_onnx(run)
+    assert run.folder is not None
+    key = cache_key([file, run.folder.config_file], "decoder", *sorted(versions().items()))
+    place = cache_folder() / "decoders" / f"{key}.onnx"
+    if place.is_file():
+        return place.read_bytes()
+    content = decoder_to_onnx(run)
+    try:
+        place.parent.mkdir(parents=True, exist_ok=True)
+        write_atomically(place, content)
+    except (OSError, DataError):  # no room for it is no reason to show nothing
+        return content
+    return content
+
+
+def _kept_file(run: Run) -> Path | None:
+    """Return where codes of a run are kept, if they may be."""
+    file = run.folder.networks_file if run.folder is not None else None
+    cannot_change = run.config.data in catalog.own_names("unweave.data")
+    if file is None or not file.is_file() or not cannot_change or run.code.source != "images":
+        return None
+    assert run.folder is not None
+    key = cache_key([file, run.folder.config_file], len(views.sample_rows(run.data)))
+    return cache_folder() / "codes" / f"{key}.npy"
 
 
 class Library:
@@ -96,7 +135,13 @@ class Library:
             raise DataError(f"no such folder: {root}")
         self._open: OrderedDict[str, tuple[str, OpenRun]] = OrderedDict()
         self._lines: dict[str, tuple[Any, dict[str, Any]]] = {}
+        self._numbered: dict[str, dict[str, Any]] = {}
+        self._gone: dict[str, int] = {}
+        self.version = 0
+        """Counts the changes of the list of runs."""
         self._lock = threading.Lock()
+        self.listing = threading.Lock()
+        """Held while lines are read: of two at once, one would miss what the other numbers."""
         self._loading = threading.Lock()
 
     @property
@@ -109,6 +154,10 @@ class Library:
         if self.is_one_run:
             return [self.root.name]
         return sorted(path.relative_to(self.root).as_posix() for path in _run_folders(self.root))
+
+    def place(self, name: str) -> str:
+        """Return a run's place as it is named on the command line, from beside the folder."""
+        return self.root.name if self.is_one_run else f"{self.root.name}/{name}"
 
     def folder(self, name: str) -> RunFolder:
         """Return the folder of a run, if it is one and lies within the given folder."""
@@ -139,12 +188,34 @@ class Library:
         """
         files = (folder.config_file, folder.status_file, folder.scores_file, folder.record_file)
         now = [(f.stat().st_mtime_ns, f.stat().st_size) if f.is_file() else None for f in files]
+        if folder.figures.is_dir():  # pictures may come after all else
+            now.append((folder.figures.stat().st_mtime_ns, 0))
         before, line = self._lines.get(name, (None, {}))
         # Whether a running one is still alive is not in its files.
         if before != now or line.get("state") in ("running", "lost"):
             line = read()
             self._lines[name] = (now, line)
         return line
+
+    def numbered(self, name: str, line: dict[str, Any]) -> dict[str, Any]:
+        """Return a line with the version of the list in which it became what it is."""
+        with self._lock:
+            before = self._numbered.get(name)
+            if before is not None and before == line | {"version": before["version"]}:
+                return before
+            self.version += 1
+            self._gone.pop(name, None)
+            self._numbered[name] = line | {"version": self.version}
+            return self._numbered[name]
+
+    def gone(self, names: set[str], since: int) -> list[str]:
+        """Return runs that are not among these names, but were at some time after `since`."""
+        with self._lock:
+            for name in self._numbered.keys() - names:
+                self.version += 1
+                self._gone[name] = self.version
+                del self._numbered[name]
+            return sorted(name for name, version in self._gone.items() if version > since)
 
     def open(self, name: str) -> OpenRun:
         """Return the run with its newest weights."""

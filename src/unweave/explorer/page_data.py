@@ -1,175 +1,33 @@
 """What each page shows, as plain data: the `.json` twins and the page itself read these."""
 
-import json
-import os
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 from unweave import catalog, views
-from unweave.data import image_from_bytes
+from unweave.correlation import correlations
+from unweave.data import FactorImages, image_from_bytes
+from unweave.editing.sources import in_words
 from unweave.errors import ConfigError, DataError, UnweaveError
-from unweave.explorer.open_runs import Library, OpenRun, weights_signature
+from unweave.explorer.open_runs import Library, OpenRun
+from unweave.explorer.run_list import in_short, progress, short_scores
 from unweave.files.json_files import read_json
-from unweave.methods import summary_of
+from unweave.methods import Unit, summary_of
 from unweave.metrics import protocol_words
 from unweave.runs import foreign_data
-from unweave.runs.config import Train, named, to_json
+from unweave.runs.config import to_json
 from unweave.runs.folder import RunFolder
 from unweave.runs.foreign_data import ForeignData
 from unweave.runs.run import Run
 from unweave.settings.plain import differing, flat
 
-TAIL = 65_536  # bytes at the end of a record in which its last step stands
 STEPS = 9  # images in a line of traversals
 PRIOR_DRAWS = 2_000
 QUANTILES = (0.005, 0.995)  # of codes and prior, between which a slider runs
 STARTS = 24  # data images and prior codes that an exported page can start from
 MOST_COMPARED = 8
-
-
-def run_list(library: Library) -> dict[str, Any]:
-    """Return a line per run, and the metrics that any of them was scored with."""
-    lines = [run_line(library, name) for name in library.names()]
-    metrics: dict[str, bool] = {}
-    for line in lines:
-        for metric, score in line["scores"].items():
-            metrics[metric] = score["higher_is_better"]
-    return {
-        "folder": library.root.name,
-        "studies": studies(library),
-        "runs": lines,
-        "metrics": [{"name": m, "higher_is_better": metrics[m]} for m in sorted(metrics)],
-    }
-
-
-def studies(library: Library) -> list[dict[str, Any]]:
-    """Return how far each study of the folder is, as its `studies/NAME/status.json` says."""
-    found: list[dict[str, Any]] = []
-    for file in sorted(library.root.glob("studies/*/status.json")):
-        if file.resolve() != file:  # a link, perhaps to the outside
-            continue
-        try:
-            status = read_json(file)
-        except DataError as error:
-            found.append({"name": file.parent.name, "state": "unreadable", "problem": str(error)})
-            continue
-        if not isinstance(status, dict):
-            status = {}
-        counts = {
-            key: status[key] if isinstance(status.get(key), int | float) else None
-            for key in ("total", "done", "failed", "seconds_left")
-        }
-        running = status.get("running")
-        found.append(
-            {
-                "name": file.parent.name,
-                "state": str(status.get("state", "unknown")),
-                "running": len(running) if isinstance(running, list) else 0,
-                **counts,
-                "problem": None,
-            }
-        )
-    return found
-
-
-def run_line(library: Library, name: str) -> dict[str, Any]:
-    """Return what the list says of a run; a run that cannot be read says why."""
-    try:
-        folder = library.folder(name)
-        return library.remembered(name, folder, lambda: _run_line(name, folder))
-    except (UnweaveError, OSError) as error:
-        return {"name": name, "state": "unreadable", "scores": {}, "problem": str(error)}
-
-
-def _run_line(name: str, folder: RunFolder) -> dict[str, Any]:
-    config, _ = folder.read_config()
-    created = read_json(folder.config_file).get("created")
-    return {
-        "name": name,
-        **_in_short(config),
-        **progress(folder),
-        "created": created,
-        "scores": short_scores(folder.scores()),
-        "problem": None,
-    }
-
-
-def _in_short(config: Train) -> dict[str, Any]:
-    method = config.method
-    knob = method.main_knob
-    return {
-        "method": catalog.name_of(method),
-        "knob": knob,
-        "knob_value": named(method).get(knob),
-        "data": config.data,
-        "seed": config.seed,
-        "steps": config.steps,
-    }
-
-
-def progress(folder: RunFolder) -> dict[str, Any]:
-    """Return how far a run is, and words that change when its curves and weights do."""
-    status = folder.status()
-    step = status["step"] if isinstance(status.get("step"), int) else 0
-    record = f"{folder.record_file.stat().st_size}" if folder.record_file.is_file() else ""
-    if status["state"] == "running":
-        step = max(step, _last_step(folder))
-    return {
-        "state": _lost(status) or status["state"],
-        "step": step,
-        "message": status.get("message"),
-        "curves_version": record,
-        "weights_version": weights_signature(folder),
-        "scores_version": _modified(folder),
-    }
-
-
-def _lost(status: dict[str, Any]) -> str | None:
-    """Tell a run whose process is gone from one that is running, where the system can say."""
-    pid = status.get("pid")
-    if status["state"] != "running" or not isinstance(pid, int) or os.name != "posix":
-        return None
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return "lost"
-    except PermissionError:
-        return None
-    return None
-
-
-def _modified(folder: RunFolder) -> str:
-    return str(folder.scores_file.stat().st_mtime_ns) if folder.scores_file.is_file() else ""
-
-
-def _last_step(folder: RunFolder) -> int:
-    """Read the step off the last whole line of the record."""
-    if not folder.record_file.is_file():
-        return 0
-    with open(folder.record_file, "rb") as file:
-        file.seek(max(0, folder.record_file.stat().st_size - TAIL))
-        lines = file.read().split(b"\n")[:-1]
-    for line in reversed(lines):
-        try:
-            return int(json.loads(line)["step"]) + 1
-        except (ValueError, KeyError, TypeError):
-            continue
-    return 0
-
-
-def short_scores(scores: dict[str, Any]) -> dict[str, Any]:
-    """Return value, direction and protocol of each score that could be computed."""
-    return {
-        metric: {
-            "value": entry["value"],
-            "higher_is_better": entry.get("higher_is_better", True),
-            "protocol": protocol_words(entry),
-        }
-        for metric, entry in scores.items()
-        if entry["value"] is not None
-    }
+SCATTER_POINTS = 1_000
 
 
 def run_facts(library: Library, name: str) -> dict[str, Any]:
@@ -180,7 +38,8 @@ def run_facts(library: Library, name: str) -> dict[str, Any]:
     method = config.method
     return {
         "name": name,
-        **_in_short(config),
+        "place": library.place(name),
+        **in_short(config),
         **progress(folder),
         "method_summary": summary_of(method),
         "created": stored.get("created"),
@@ -203,18 +62,26 @@ def _meaning(metric: str) -> str:
     return catalog.summary(catalog.load("unweave.metrics", metric, "metric"))
 
 
-def latents(opened: OpenRun) -> dict[str, Any]:
-    """Return what each latent is called and carries, and between which values it is slid."""
+def latents(opened: OpenRun, *, quick: bool = False) -> dict[str, Any]:
+    """Return what each latent is called and carries, and between which values it is slid.
+
+    If it is to be `quick` and no codes are kept, what the record says of latents is told
+    instead of what some thousand images would: `is_quick` says so.
+    """
     run = opened.run
+    if quick and (known := _recorded_latents(opened)) is not None:
+        return known
     names = views.latent_names(run)
     units, tables = run.code.units, []
     found: dict[str, Any] = {"step": run.step, "names": names.names, "problem": None, "asks": []}
+    found |= {"is_quick": False, "sampled": 0}
     try:
         if run.code.source == "nowhere":  # no row of the data has a code to start from
             found |= _uncounted(run, names.labels) | {"factors": [], "rows": 0}
         else:
             found |= views.kl_per_dimension(run, opened.codes).to_json()
             found |= {"factors": list(run.data.factor_names), "rows": len(run.data)}
+            found["sampled"] = len(opened.codes.rows)
             units = views.units_by_weight(run, opened.codes)
             tables = [opened.codes.drawn()]
     except UnweaveError as error:  # the data is not here any more; the prior still is
@@ -223,7 +90,49 @@ def latents(opened: OpenRun) -> dict[str, Any]:
         if isinstance(error, ForeignData):
             found["asks"] = list(error.places)
     low, high = _slider_ends(run, tables)
-    shown = [
+    return {**found, "units": _shown_units(units), "low": low.tolist(), "high": high.tolist()}
+
+
+def _recorded_latents(opened: OpenRun) -> dict[str, Any] | None:
+    """Return what the record's last line on the KL says, unless codes are there or it has none."""
+    run = opened.run
+    if opened.has_codes or run.folder is None or not run.code.decodes:
+        return None
+    if run.code.source != "images":
+        return None
+    try:
+        over_time = views.kl_over_time(list(run.folder.record()))
+        factors, rows = list(run.data.factor_names), len(run.data)
+    except UnweaveError:  # a bad record is told with the curves, missing data by the whole answer
+        return None
+    if not len(over_time.steps) or over_time.kl.shape[1] != run.latent_dim:
+        return None
+    kl = np.asarray(over_time.kl[-1], dtype=np.float64)
+    names = views.latent_names(run)
+    units = sorted(run.code.units, key=lambda unit: -float(kl[list(unit.dimensions)].sum()))
+    low, high = _slider_ends(run, [])
+    return {
+        "step": run.step,
+        "names": names.names,
+        "labels": names.labels,
+        "problem": None,
+        "asks": [],
+        "is_quick": True,
+        "sampled": 0,
+        "order": np.argsort(-kl, kind="stable").tolist(),
+        "kl": kl.tolist(),
+        "variance": None,
+        "active": (kl > run.code_prior.least_kl + views.CARRIES).tolist(),
+        "factors": factors,
+        "rows": rows,
+        "units": _shown_units(units),
+        "low": low.tolist(),
+        "high": high.tolist(),
+    }
+
+
+def _shown_units(units: Iterable[Unit]) -> list[dict[str, Any]]:
+    return [
         {
             "first": unit.dimensions[0],
             "size": len(unit.dimensions),
@@ -234,7 +143,6 @@ def latents(opened: OpenRun) -> dict[str, Any]:
         }
         for unit in units
     ]
-    return {**found, "units": shown, "low": low.tolist(), "high": high.tolist()}
 
 
 def _uncounted(run: Run, labels: list[str]) -> dict[str, Any]:
@@ -263,16 +171,24 @@ def start_from_row(opened: OpenRun, row: int) -> dict[str, Any]:
     image = data.images([row])
     with opened.lock:
         code = run.encode_rows(np.array([row]))
-    values = data.factors([row])[0]
-    factors = {}
-    for factor, value in zip(data.factor_list, values, strict=True):
-        label = factor.labels[int(value)] if factor.labels else views.plain(value)
-        factors[factor.name] = label
     return {
         "row": row,
-        "factors": factors,
+        "factors": factors_of(data, row),
         "code": code[0].tolist(),
         "picture": views.pictures_to_urls(image[0]),
+    }
+
+
+def factors_of(data: FactorImages, row: int) -> dict[str, Any]:
+    """Return the factors of a row as their values are called, where they have names or measures."""
+    values = data.factors([row])
+    named = {
+        factor.name: in_words(factor, values[:, column])[0]
+        for column, factor in enumerate(data.factor_list)
+    }
+    return {
+        name: f"{value:.3g}" if isinstance(value, float) else views.plain(value)
+        for name, value in named.items()
     }
 
 
@@ -328,15 +244,50 @@ def heat_map(opened: OpenRun, kind: str) -> dict[str, Any]:
         return known.to_json()
 
 
-def scatter(opened: OpenRun, latent: int, factor: str) -> dict[str, Any]:
+def alignment(opened: OpenRun) -> dict[str, Any]:
+    """Return which latent carries each factor, and whether it rises or falls with it.
+
+    Runs are laid beside each other by this: none of them knows what its latents are called.
+    """
+    run = opened.run
+    with opened.lock:
+        sample = opened.codes
+        known = views.heat_map_of_scores(run, "mi", sample)
+    found = []
+    for factor, line in zip(known.factors, known.values, strict=True):
+        latent = int(line.argmax())
+        if line[latent] < views.KNOWN:
+            continue
+        column = sample.factors[:, run.data.factor_names.index(factor)]
+        turn = correlations(sample.codes[:, [latent]], column[:, None], ranks=True)[0, 0]
+        found.append(
+            {
+                "factor": factor,
+                "latent": run.code.unit_of(latent).dimensions[0],
+                "share": float(line[latent]),
+                "sign": -1 if turn < 0 else 1,
+            }
+        )
+    return {"factors": found}
+
+
+def scatter(
+    opened: OpenRun, latent: int, factor: str, points: int = SCATTER_POINTS
+) -> dict[str, Any]:
     """Return one latent against one factor."""
-    return views.scatter(opened.run, latent, factor, opened.codes, points=1_000).to_json()
+    return views.scatter(opened.run, latent, factor, opened.codes, points).to_json()
 
 
 def response(opened: OpenRun) -> dict[str, Any]:
     """Return each latent's mean against every ordered factor."""
     with opened.lock:
         return views.latent_response(opened.run, opened.codes).to_json()
+
+
+def caption(opened: OpenRun) -> dict[str, Any]:
+    """Return what the latents are in words, and what they could be called."""
+    with opened.lock:
+        return views.caption(opened.run, opened.codes).to_json()
 
 
 def warnings(opened: OpenRun) -> dict[str, Any]:

@@ -4,9 +4,7 @@ It listens on loopback only. Pages are one HTML file that reads the twin of its 
 address; all figures come from `contents`.
 """
 
-import asyncio
-import json
-import math
+import io
 import socket
 import threading
 import time
@@ -26,15 +24,37 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, HTMLResponse, Response
 from starlette.routing import Route
 
-from unweave import views
 from unweave.errors import ConfigError, UnweaveError
-from unweave.explorer import page_data, page_files, patience
-from unweave.explorer.open_runs import Library, NoSuchRun, OpenRun
+from unweave.explorer import (
+    counterfactuals,
+    embedding,
+    kept_applications,
+    kept_pictures,
+    page_data,
+    page_files,
+    run_list,
+    score_cards,
+    study_pages,
+)
+from unweave.explorer.answers import (
+    as_json,
+    as_png,
+    bounded_body,
+    given_code,
+    read_json_body,
+    say_bug,
+    say_error,
+    say_http_error,
+    twin,
+    whole,
+    word,
+)
+from unweave.explorer.open_runs import Library, OpenRun
 from unweave.explorer.patience import PatientProtocol
 from unweave.explorer.security import Guard, new_token
+from unweave.runs.folder import RunFolder
 
 LARGEST_UPLOAD = 10_000_000  # bytes
-LARGEST_QUERY = 100_000  # characters, far more than any code needs
 
 
 class AnyPath(Convertor[str]):
@@ -85,19 +105,53 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
         opened = library.open(request.path_params["name"])
         return Response(opened.decoder, media_type="application/octet-stream")
 
+    def picture(show: Callable[[RunFolder, Request], bytes]) -> Callable[[Request], Response]:
+        def answer(request: Request) -> Response:
+            content = show(library.folder(request.path_params["name"]), request)
+            return as_png(content)
+
+        return answer
+
+    def image(request: Request) -> Response:
+        opened = library.open(request.path_params["name"])
+        content = io.BytesIO()
+        embedding.image_of_row(opened, whole(request, "row")).save(content, "PNG")
+        return as_png(content.getvalue())
+
+    def application_figure(request: Request) -> Response:
+        opened = library.open(request.path_params["name"])
+        content = kept_applications.figure(opened, request.path_params["application"])
+        return as_png(content)
+
     run = "/runs/{name:any_path}"
     routes = [
         Route("/", page),
         Route("/compare", page),
-        Route("/runs.json", twin(lambda request: page_data.run_list(library))),
+        Route(
+            "/runs.json",
+            twin(lambda r: run_list.all_runs(library, whole(r, "since", default=0))),
+        ),
         Route(
             "/compare.json",
             twin(lambda r: page_data.comparison(library, r.query_params.getlist("run"))),
         ),
+        Route(
+            "/studies/{study}.json",
+            twin(lambda r: study_pages.study(library, r.path_params["study"])),
+        ),
+        Route("/studies/{study}", page),
         Route("/page/{file}", page_file),
-        Route(f"{run}/status.json", of_folder(lambda lib, n: page_data.progress(lib.folder(n)))),
+        Route(f"{run}/status.json", of_folder(lambda lib, n: run_list.progress(lib.folder(n)))),
         Route(f"{run}/curves.json", of_folder(lambda lib, n: page_data.curves(lib.folder(n)))),
-        Route(f"{run}/latents.json", one_run(lambda o, r: page_data.latents(o))),
+        Route(
+            f"{run}/latents.json",
+            one_run(lambda o, r: page_data.latents(o, quick="quick" in r.query_params)),
+        ),
+        Route(f"{run}/scores.json", of_folder(score_cards.score_cards)),
+        Route(f"{run}/applications.json", one_run(lambda o, r: kept_applications.kept(o))),
+        Route(f"{run}/applications/{{application}}.png", application_figure),
+        Route(f"{run}/alignment.json", one_run(lambda o, r: page_data.alignment(o))),
+        Route(f"{run}/caption.json", one_run(lambda o, r: page_data.caption(o))),
         Route(f"{run}/warnings.json", one_run(lambda o, r: page_data.warnings(o))),
         Route(f"{run}/response.json", one_run(lambda o, r: page_data.response(o))),
         Route(
@@ -121,6 +175,34 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
         Route(
             f"{run}/traversals.json", one_run(lambda o, r: page_data.traversals(o, given_code(r)))
         ),
+        Route(
+            f"{run}/embedding.json",
+            one_run(lambda o, r: embedding.embedding(o, r.query_params.get("axes", "pca"))),
+        ),
+        Route(
+            f"{run}/neighbors.json",
+            one_run(lambda o, r: embedding.neighbors(o, given_code(r))),
+        ),
+        Route(f"{run}/image.png", image),
+        Route(f"{run}/factors.json", one_run(lambda o, r: counterfactuals.factors(o))),
+        Route(
+            f"{run}/counterfactual.json",
+            one_run(
+                lambda o, r: counterfactuals.counterfactual(
+                    o, whole(r, "row"), word(r, "factor"), whole(r, "value")
+                )
+            ),
+        ),
+        Route(f"{run}/leakage.json", one_run(lambda o, r: counterfactuals.leakage_of(o))),
+        Route(
+            f"{run}/training_pictures.json",
+            of_folder(lambda lib, n: kept_pictures.training_pictures(lib.folder(n))),
+        ),
+        Route(
+            f"{run}/training/{{file}}",
+            picture(lambda f, r: kept_pictures.training_picture(f, r.path_params["file"])),
+        ),
+        Route(f"{run}/thumbnail.png", picture(lambda f, r: kept_pictures.thumbnail(f))),
         Route(f"{run}/decoder.onnx", decoder),
         Route(f"{run}/encode", encode, methods=["POST"]),
         Route(f"{run}/name", name_latent, methods=["POST"]),
@@ -145,93 +227,6 @@ def page_file(request: Request) -> Response:
         raise HTTPException(404, "no such file of the page")
     # These change only with the package; asking whether they did is cheap.
     return FileResponse(path, media_type=page_files.media_type(path))
-
-
-def twin(answer: Callable[[Request], Any]) -> Callable[[Request], Response]:
-    """Return an endpoint that gives plain data as JSON; it runs in a thread of its own."""
-
-    def endpoint(request: Request) -> Response:
-        if len(request.url.query) > LARGEST_QUERY:
-            raise HTTPException(414, "the address is too long")
-        return as_json(answer(request))
-
-    return endpoint
-
-
-def as_json(content: Any, status: int = 200) -> Response:
-    text = json.dumps(views.plain(content), ensure_ascii=False, allow_nan=False)
-    # Names of folders need not be text: what no encoding knows is written as JSON escapes it.
-    return Response(text.encode("utf-8", "backslashreplace"), status, media_type="application/json")
-
-
-def say_error(request: Request, error: Exception) -> Response:
-    return as_json({"error": str(error)}, 404 if isinstance(error, NoSuchRun) else 400)
-
-
-def say_http_error(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
-    return as_json({"error": error.detail}, error.status_code)
-
-
-def say_bug(request: Request, error: Exception) -> Response:
-    return as_json({"error": f"a bug of ours ({error!r:.200}); the terminal says more"}, 500)
-
-
-async def bounded_body(request: Request, most: int) -> bytes:
-    """Read a request's body, and stop at the limit whatever its headers say."""
-    refusal = HTTPException(413, f"at most {most:,} bytes can be sent")
-    announced = request.headers.get("content-length", "0")
-    if announced.isdigit() and int(announced) > most:
-        raise refusal
-    parts, size = [], 0
-    try:
-        async with asyncio.timeout(patience.BODY_SECONDS):
-            async for part in request.stream():
-                size += len(part)
-                if size > most:
-                    raise refusal
-                parts.append(part)
-    except TimeoutError:
-        raise HTTPException(408, "what was announced did not come") from None
-    return b"".join(parts)
-
-
-def read_json_body(content: bytes) -> dict[str, Any]:
-    try:
-        found = json.loads(content)
-    except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict):
-        raise ConfigError("expected a JSON object in the request")
-    return found
-
-
-def word(request: Request, name: str) -> str:
-    """Return a parameter of the address."""
-    if name not in request.query_params:
-        raise ConfigError(f"the address needs ?{name}=…")
-    return request.query_params[name]
-
-
-def whole(request: Request, name: str) -> int:
-    """Return a parameter that is a whole number from 0."""
-    text = word(request, name)
-    if not (text.isascii() and text.isdigit() and len(text) <= 12):
-        raise ConfigError(f"{name} must be a whole number from 0, found {text!r}")
-    return int(text)
-
-
-def given_code(request: Request) -> list[float] | None:
-    """Return the code in the address, `?code=0.5,-1,…`, if there is one."""
-    if "code" not in request.query_params:
-        return None
-    try:
-        code = [float(part) for part in request.query_params["code"].split(",")]
-    except ValueError:
-        raise ConfigError("code must be numbers with commas between them") from None
-    if not all(map(math.isfinite, code)):
-        raise ConfigError("code must be finite numbers")
-    return code
 
 
 @contextmanager

@@ -19,7 +19,13 @@ from unweave.figures.data_sheets import (
     factor_traversals,
     samples,
 )
-from unweave.figures.decoded import prior_samples, reconstructions, swap_grid, traversals
+from unweave.figures.decoded import (
+    mixing_grid,
+    prior_samples,
+    reconstructions,
+    swap_grid,
+    traversals,
+)
 from unweave.figures.pictures import ImageGrid
 
 if TYPE_CHECKING:
@@ -57,6 +63,7 @@ __all__ = [
     "kl_per_dimension",
     "latent_response",
     "layer_rates",
+    "mixing_grid",
     "prior_samples",
     "reconstructions",
     "samples",

@@ -47,6 +47,7 @@ FIGURES: dict[str, Callable[[Wish], Any]] = {
     "training_traversals": lambda w: animations.training_traversals(w.run),
     "training_animated": lambda w: animations.training_animation(w.run),
     "swaps": lambda w: decoded.swap_grid(w.model, seed=w.how["seed"]),
+    "mixes": lambda w: decoded.mixing_grid(w.model, seed=w.how["seed"]),
     "curves": lambda w: plots.curves(w.run),
     "kl_per_dimension": lambda w: plots.kl_per_dimension(w.model, w.codes),
     "kl_over_time": lambda w: plots.kl_over_time(w.run),

@@ -11,7 +11,7 @@ from matplotlib.ticker import MaxNLocator
 
 from unweave.errors import DataError
 from unweave.figures.style import DIVERGING, PALETTE, Drawing, styled
-from unweave.views import Comparison
+from unweave.views import FEWEST_RUNS, Comparison
 
 MARKERS = "osD^vP*X"
 MOST_LETTERS = 90  # of a setting's name in a legend
@@ -69,7 +69,9 @@ def rank_agreement(comparison: Comparison) -> Drawing:
     view = comparison.agreement
     ranked = np.flatnonzero(np.isfinite(view.correlation).any(axis=1))
     if len(ranked) < 2:
-        raise DataError("fewer than 3 runs share two metrics, so there are no ranks to compare")
+        raise DataError(
+            f"fewer than {FEWEST_RUNS} runs share two metrics: ranks of so few agree by chance"
+        )
     names = [view.metrics[i] for i in ranked]
     return draw_agreement(names, view.correlation[np.ix_(ranked, ranked)])
 

@@ -1,4 +1,4 @@
-"""Images that a model decodes: reconstructions, samples, traversals, swaps."""
+"""Images that a model decodes: reconstructions, samples, traversals, swaps, mixes."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ import numpy as np
 from unweave import views
 from unweave.figures.pictures import ImageGrid
 from unweave.runs.model import Model
-from unweave.views import CodeSample, Ranges, Traversals
+from unweave.views import CodeSample, Ranges, SwapGrid, Traversals
 
 COLUMNS = 8  # of samples
 
@@ -92,14 +92,23 @@ def latent_captions(view: Traversals) -> list[str]:
 
 def swap_grid(model: Model, contents: int = 6, styles: int = 6, *, seed: int = 0) -> ImageGrid:
     """Show the content of each line's image in the style of each column's."""
-    view = views.swap_grid(model, contents, styles, seed=seed)
+    return _headed(views.swap_grid(model, contents, styles, seed=seed))
+
+
+def mixing_grid(model: Model, contents: int = 6, styles: int = 6, *, seed: int = 0) -> ImageGrid:
+    """Show the content of each line's code, drawn from the prior, in the style of each column's."""
+    return _headed(views.mixing_grid(model, contents, styles, seed=seed), ", drawn from the prior")
+
+
+def _headed(view: SwapGrid, source: str = "") -> ImageGrid:
+    """Lay a grid out below the styles and beside the contents."""
     lines, columns = view.images.shape[:2]
-    whole = np.ones((lines + 1, columns + 1, *model.image_shape), dtype=np.float32)
+    whole = np.ones((lines + 1, columns + 1, *view.images.shape[2:]), dtype=np.float32)
     whole[1:, 1:], whole[0, 1:], whole[1:, 0] = view.images, view.style_images, view.content_images
     return ImageGrid(
         whole,
         row_labels=["style of", *["content of"] * lines],
-        title=f"content of each line, style of each column{at_step(view.step)}",
+        title=f"content of each line, style of each column{source}{at_step(view.step)}",
         header=True,
     )
 

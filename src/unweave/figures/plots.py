@@ -1,6 +1,7 @@
 """Plots of what was learnt: KL, curves, heat maps, responses of latents to factors."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import matplotlib
@@ -54,8 +55,13 @@ def kl_per_dimension(model: Model, codes: CodeSample | None = None) -> Drawing:
 
 
 @styled
-def kl_over_time(source: Source, labels: Sequence[str] | None = None) -> Drawing:
-    """Draw the KL of each latent by step; those that end dead are grey."""
+def kl_over_time(
+    source: Source, labels: Sequence[str] | None = None, codes: CodeSample | None = None
+) -> Drawing:
+    """Draw the KL of each latent by step; those that end dead are grey.
+
+    They are named in the order of their last KL, or with codes in that of all other figures.
+    """
     view = views.kl_over_time(_record(source))
     if view.kl.size == 0:
         raise DataError("the record holds no KL per latent: the method has no Gaussian posterior")
@@ -63,12 +69,16 @@ def kl_over_time(source: Source, labels: Sequence[str] | None = None) -> Drawing
         names = views.latent_names(source).labels if isinstance(source, Run) else None
         labels = names or [f"z{i}" for i in range(view.kl.shape[1])]
     drawing = Drawing(figsize=(7.2, 4.2), layout="constrained")
-    _draw_kl_over_time(drawing.add_subplot(), view, labels)
+    order: Sequence[int] = np.argsort(-view.kl[-1], kind="stable").tolist()
+    if codes is not None and isinstance(source, Run):
+        order = views.latent_order(source, codes)
+    _draw_kl_over_time(drawing.add_subplot(), view, labels, order)
     return drawing
 
 
-def _draw_kl_over_time(axes: Axes, view: KlOverTime, labels: Sequence[str]) -> None:
-    order = np.argsort(-view.kl[-1], kind="stable")
+def _draw_kl_over_time(
+    axes: Axes, view: KlOverTime, labels: Sequence[str], order: Sequence[int]
+) -> None:
     marker = "o" if len(view.steps) == 1 else None
     dead = 0
     for place, latent in enumerate(order):
@@ -165,9 +175,14 @@ def _draw_curve(axes: Axes, curve: Curve, color: str) -> None:
 def heat_map(model: Model, kind: views.Kind = "mi", codes: CodeSample | None = None) -> Drawing:
     """Draw how much each latent says about each factor: "mi" or "dci".
 
-    It is that of the score which a run keeps, and that of codes if it keeps none.
+    It is that of the score which a run keeps, and that of codes if it keeps none. With codes,
+    latents stand in the order of all other figures, those that carry most first.
     """
     view = views.heat_map_of_scores(model, kind, codes)
+    if codes is not None:
+        order = views.latent_order(model, codes)
+        named = [view.latents[latent] for latent in order]
+        view = replace(view, latents=named, values=view.values[:, order])
     width, height = 0.62 * len(view.latents), 0.42 * len(view.factors)
     drawing = Drawing(figsize=(2.6 + width, 1.6 + height), layout="constrained")
     _draw_heat_map(drawing, drawing.add_subplot(), view)

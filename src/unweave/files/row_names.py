@@ -81,10 +81,22 @@ def lines_of(
         once = {key for key, n in Counter(map(part, lines)).items() if n == 1} & unique_keys
         loose.append((keys, {part(p): i for i, p in enumerate(lines) if part(p) in once}))
     order = np.empty(len(files), dtype=np.int64)
+    without = []
     for row, file in enumerate(files):
         found = [by_place.get(file), *(index.get(keys[row]) for keys, index in loose)]
         line = next((line for line in found if line is not None), None)
         if line is None:
-            raise DataError(f"{path} has no line for {file}")
-        order[row] = line
+            without.append(file)
+        else:
+            order[row] = line
+    if without:
+        raise DataError(f"{path} has no line for {first_of(without, len(files), 'images')}")
     return order
+
+
+def first_of(found: Sequence[str], total: int, what: str) -> str:
+    """Return the one thing there is, or how many of all there are and the first three."""
+    if len(found) == 1:
+        return found[0]
+    more = ", …" if len(found) > 3 else ""
+    return f"{len(found):,} of {total:,} {what}: {', '.join(found[:3])}{more}"

@@ -39,6 +39,7 @@ from unweave.errors import ConfigError
 from unweave.methods._classes import ClassAutoencoder, ClassPrior
 from unweave.methods._method import Loss, Player, Turn
 from unweave.networks import Architecture, ConditionalEncoder, Networks
+from unweave.probability.class_bound import marginal_bound
 from unweave.probability.gaussian import DiagonalGaussian
 from unweave.probability.likelihood import negative_log_likelihoods
 from unweave.settings.schedules import Schedule, constant
@@ -169,10 +170,3 @@ class M2(ClassAutoencoder):
             "class_entropy": entropy,
             "elbo": -unlabelled,
         }
-
-
-def marginal_bound(log_q: Tensor, bounds: Tensor) -> tuple[Scalar, Scalar]:
-    """Return U = Σ_y q (L + log q) and the entropy of q, both averaged over the images."""
-    q = log_q.exp()
-    entropy = -(q * log_q).sum(1).mean()
-    return (q * bounds).sum(1).mean() - entropy, entropy

@@ -24,11 +24,12 @@ from unweave.metrics._trees import (
     threads,
     varying_columns,
 )
+from unweave.row_sums import COLUMNS
 from unweave.tables import UNKNOWN
 
 DEPTH = 3
 
-TOGETHER = 16
+TOGETHER = COLUMNS
 """Trees that are grown at a time, at least: fewer leave columns of sums unused."""
 
 NUMBERS_TOGETHER = 160_000
@@ -179,17 +180,18 @@ def _grow(
     leaf = np.zeros(residual.shape, dtype=np.int8)
     leaf[:, codes.nothing] = -1
     turns: list[list[NDArray[np.bool_]]] = [[] for _ in range(trees)]
-    sums = codes.sums(trained)[:, None]
+    by_row = np.ascontiguousarray(trained.T)
+    sums = codes.sums([by_row])[0][:, None]
     counts = np.broadcast_to(codes.counts, sums.shape)
     for depth in range(DEPTH):
         width = 2**depth
         if depth:
-            left = np.stack([leaf[:, :rows] == 2 * i for i in range(width // 2)], axis=1)
-            of_left = np.empty((2, *left.shape), dtype=np.float32)
-            of_left[1] = left
-            np.multiply(of_left[1], trained[:, None], out=of_left[0])
-            found = codes.sums(of_left.reshape(-1, rows)).reshape(2, *sums.shape)
-            sums, counts = _with_siblings(sums, found[0]), _with_siblings(counts, found[1])
+            leaf_by_row = np.ascontiguousarray(leaf[:, :rows].T)
+            left = [(leaf_by_row == 2 * i).astype(np.float32) for i in range(width // 2)]
+            found = codes.sums([*(by_row * inside for inside in left), *left])
+            found = np.moveaxis(found, 0, 1)
+            sums = _with_siblings(sums, found[:, : width // 2])
+            counts = _with_siblings(counts, found[:, width // 2 :])
         shape = (trees * width, codes.codes, codes.blocks + 1)
         cuts = best_cuts(
             codes,
@@ -231,7 +233,9 @@ def _goes_right(
 
 def _with_siblings(parents: Floats, left: Floats) -> Floats:
     """Return sums of left children, and what they leave of their parents, (tree, node, …)."""
-    both = np.stack([left, parents - left], axis=2)
+    both = np.empty((*left.shape[:2], 2, *left.shape[2:]), dtype=np.float32)
+    both[:, :, 0] = left
+    np.subtract(parents, left, out=both[:, :, 1])
     return both.reshape(len(left), -1, *left.shape[2:])
 
 
@@ -245,9 +249,10 @@ def _step(
     """Add each leaf's Newton step to the scores of its rows."""
     rows = probability.shape[1]
     for k in range(len(scores)):  # one by one, what is at work stays in the cache
-        inside = leaf[k, :rows]
+        places = leaf[k].astype(np.intp)
+        inside = places[:rows]
         curvature = probability[k] - probability[k] ** 2
         numerator = np.bincount(inside, residual[k, :rows], LEAVES)
         weight = np.bincount(inside, curvature, LEAVES)
         steps = np.where(weight > 1e-150, numerator / np.maximum(weight, 1e-150), 0.0) * rate[k]
-        scores[k] += steps.astype(np.float32).take(leaf[k], mode="wrap")
+        scores[k] += steps.astype(np.float32).take(places, mode="wrap")

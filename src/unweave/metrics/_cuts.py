@@ -8,12 +8,17 @@ node, sorted by a code, let S_i be the sum of the first i residuals: a cut after
 Trees of several classes share the codes and differ in residuals and in rows. So the sorted rows
 of each code are parted into blocks once. The sums of residuals over blocks, of all classes and
 nodes, come from one pass over the rows; they tell S at the ends of every block. Only rows of the
-class itself have positive residuals. If they sum to P within a block, S lies between the values
-that follow when they come first and when they come last, which bounds what a cut inside the
-block can remove. Only blocks whose bound exceeds the best cut found are looked at row by row.
+class itself have positive residuals. If these sum to P within a block, and the others to -N, S
+lies between the values that follow when all positive or all negative ones come first or last,
+which bounds what a cut inside the block can remove. Only blocks whose bound exceeds the best cut
+at an edge are looked at row by row.
 """
 
+import math
+import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -30,11 +35,17 @@ ROWS_PER_BLOCK = 40
 MOST_SUMS = 32_768
 """Blocks of all codes together; the blocks of hundreds of codes hold more rows."""
 
-CODES_LOOKED_INTO = 48
-"""Of many codes, those that are looked at row by row: the best by the ends of their blocks."""
+EVERY_CODE = 48
+"""Up to so many codes, each is looked at row by row."""
 
-LOOKS = 3
-"""How often the most promising block of each code is looked into, before all that remain."""
+CODES_LOOKED_INTO = 8
+"""Of more codes, those that are: the best by the ends of their blocks."""
+
+LOOKS = (0, 1, 4, 16, sys.maxsize)
+"""Of each node the most promising block is looked into first, then three more, and so on."""
+
+NUMBERS_TOGETHER = 32_768
+"""Sums of nodes that are looked at at a time: more do not stay in the cache."""
 
 SMALLEST = 1e-9
 """A cut that removes less is none."""
@@ -49,7 +60,7 @@ class SortedCodes:
     def __init__(self, x: NDArray[np.float64], others: NDArray[np.float64]) -> None:
         self.rows, self.codes = x.shape
         self.nothing = self.rows
-        some = self.codes > CODES_LOOKED_INTO  # the ends of blocks decide which
+        some = self.codes > EVERY_CODE  # the ends of blocks decide which
         rows_per_block = ROWS_PER_BLOCK // 4 if some else ROWS_PER_BLOCK
         wished = max(min(self.rows // rows_per_block, MOST_SUMS // self.codes), 16)
         columns = [_sorted_column(x[:, code], wished) for code in range(self.codes)]
@@ -58,7 +69,7 @@ class SortedCodes:
         shape = (self.codes, self.blocks)
         self.ranks = np.full((self.codes, self.rows + 1 + len(others)), -1, dtype=_whole(self.rows))
         """Each row's place among the distinct values of a code, (code, row)."""
-        self.cell = np.empty((self.rows, self.codes), dtype=np.int64)
+        self.cell = np.empty((self.rows, self.codes), dtype=np.int32)
         """Code and block of each training row in one number, (row, code)."""
         self.windows = np.full((*shape, widest), self.nothing, dtype=np.int32)
         """The rows of each block, right-aligned; of a block of one value the last row only."""
@@ -84,9 +95,9 @@ class SortedCodes:
         np.cumsum(sizes, axis=1, out=self.counts[:, 1:])
         self._sums = RowSums(order.ravel(), sizes)
 
-    def sums(self, table: Floats) -> Floats:
-        """Sum (column, row) up to each edge of blocks: (column, code, edge)."""
-        return self._sums.running(table)
+    def sums(self, tables: Sequence[Floats]) -> Floats:
+        """Sum tables of (row, column) up to each edge of blocks: (table, column, code, edge)."""
+        return self._sums.running(tables)
 
 
 def _whole(rows: int) -> type[np.signedinteger[Any]]:
@@ -175,106 +186,134 @@ def best_cuts(codes: SortedCodes, sums: Floats, counts: Floats, nodes: Nodes) ->
     `sums` of residuals and `counts` of rows are (node, code, edge), before each edge of blocks.
     """
     search = _Search(codes, sums, counts, nodes)
-    search.look_into(*search.most_promising())
-    for _ in range(LOOKS):
-        search.look_into(*search.promising_of_codes())
-    search.look_into(*search.promising())
-    found = search.best > SMALLEST
+    node, code, block, bound = search.look_at_edges()
+    # The best first: what they find leaves less to look into.
+    order = np.lexsort((-bound, node))
+    node, code, block, bound = node[order], code[order], block[order], bound[order]
+    turn = np.arange(len(node)) - np.searchsorted(node, node)
+    for begin, end in pairwise(LOOKS):
+        now = (begin <= turn) & (turn < end) & (bound > search.best[node])
+        search.look_into(node[now], code[now], block[now])
+    gain = search.best * search.rows
+    found = gain > SMALLEST
     rank = codes.ranks[search.code, search.row]
     return Cuts(
         search.code,
         np.where(found, rank, np.iinfo(rank.dtype).max),
-        np.where(found, search.best, 0.0),
+        np.where(found, gain, 0.0),
     )
 
 
 class _Search:
-    """What is known of the best cuts so far."""
+    """What is known of the best cuts so far; gains are over the rows of their node."""
 
     def __init__(self, codes: SortedCodes, sums: Floats, counts: Floats, nodes: Nodes) -> None:
-        self.codes, self.nodes = codes, nodes
-        nodes_count, total = len(sums), codes.codes
+        self.codes, self.nodes, self.sums, self.counts = codes, nodes, sums, counts
         self.rows = counts[:, 0, -1]
         self.mean = (sums[:, 0, -1] / np.maximum(self.rows, 1)).astype(np.float32)
-        # Sums less what as many average rows have: zero at both ends.
-        centred: Floats = counts * self.mean[:, None, None]
-        np.subtract(sums, centred, out=centred)
-        gains = _gain(centred, counts, self.rows[:, None, None])
-        if total > CODES_LOOKED_INTO:
-            best = np.argpartition(-gains.max(axis=2), CODES_LOOKED_INTO - 1, axis=1)
-            self.chosen = best[:, :CODES_LOOKED_INTO]
-            place = self.chosen[:, :, None]
-            centred = np.take_along_axis(centred, place, axis=1)
-            counts = np.take_along_axis(counts, place, axis=1)
-            gains = np.take_along_axis(gains, place, axis=1)
+        self.best = np.empty(len(sums), dtype=np.float32)
+        self.code = np.empty(len(sums), dtype=np.int64)
+        self.row = np.empty(len(sums), dtype=np.int64)
+        # No residual of a tree is larger, or smaller; zero where a tree has nothing left to do.
+        self._most = np.maximum(nodes.residual.max(axis=1), 1e-6)[nodes.tree]
+        self._least = np.minimum(nodes.residual.min(axis=1), -1e-6)[nodes.tree]
+        self._chosen: Places | None = None
+        if codes.codes > EVERY_CODE:
+            self._chosen = np.empty((len(sums), CODES_LOOKED_INTO), dtype=np.int64)
+
+    def look_at_edges(self) -> tuple[Places, Places, Places, Floats]:
+        """Find the best cuts at the edges of blocks.
+
+        Returns nodes, codes and blocks that may hold better ones, and what these may remove.
+        """
+        together = max(NUMBERS_TOGETHER // self.sums[0].size, 1)
+        parts = [slice(i, i + together) for i in range(0, len(self.sums), together)]
+        for part in parts:
+            self._keep_best_edges(part)
+        positive = self._positive()
+        found = zip(*(self._promising(part, positive[part]) for part in parts), strict=True)
+        node, code, block, bound = (np.concatenate(each) for each in found)
+        return node, code, block, bound
+
+    def _keep_best_edges(self, part: slice) -> None:
+        counts = self.counts[part]
+        centred = _centred(self.sums[part], counts, self.mean[part, None, None])
+        gains = _gain(centred, counts, self.rows[part, None, None])
+        flat = gains.reshape(len(gains), -1)
+        place = flat.argmax(axis=1)
+        self.best[part] = flat[np.arange(len(flat)), place]
+        self.code[part] = code = place // gains.shape[2]
+        # The cut is behind the last row before the edge.
+        last = np.maximum(place - code * gains.shape[2] - 1, 0)
+        self.row[part] = self.codes.windows[code, last, -1]
+        if self._chosen is not None:
+            beyond = self.codes.codes - CODES_LOOKED_INTO
+            most = np.argpartition(gains.max(axis=2), beyond, axis=1)
+            self._chosen[part] = most[:, beyond:]
+
+    def _positive(self) -> NDArray[np.float64]:
+        """Sum the positive residuals in blocks, (node, code, block), of the codes looked into."""
+        codes, nodes = self.codes, self.nodes
+        if self._chosen is None:
+            width = codes.codes
+            cell = codes.cell[nodes.positive]
         else:
-            self.chosen = np.broadcast_to(np.arange(total), (nodes_count, total))
-        self.centred, self.counts = centred, counts
-        self.bound = self._bounds(gains)
-        self.best = np.zeros(nodes_count)
-        self.code = np.zeros(nodes_count, dtype=np.int64)
-        self.row = np.zeros(nodes_count, dtype=np.int64)
+            width = CODES_LOOKED_INTO
+            chosen = self._chosen[nodes.of_node]
+            cell = codes.cell[nodes.positive[:, None], chosen]
+            cell -= (chosen - np.arange(width)) * codes.blocks
+        shape = (len(self.sums), width, codes.blocks)
+        place = cell + (nodes.of_node * (width * codes.blocks))[:, None]
+        sizes = np.repeat(nodes.size.astype(np.float64), width)
+        found: NDArray[Any] = np.bincount(place.ravel(), sizes, math.prod(shape))
+        return found.reshape(shape)
 
-    def _bounds(self, gains: Floats) -> Floats:
-        """Bound what cuts in each block remove, (node, code, block)."""
-        nodes, codes = self.nodes, self.codes
-        count, width, blocks = gains.shape[0], gains.shape[1], codes.blocks
-        cell = codes.cell[nodes.positive]
-        if width < codes.codes:
-            chosen = self.chosen[nodes.of_node]
-            cell = np.take_along_axis(cell, chosen, axis=1)
-            cell += (np.arange(width) - chosen) * blocks
-        cell += (nodes.of_node * (width * blocks))[:, None]
-        sizes = np.repeat(nodes.size, width)
-        sums = np.bincount(cell.ravel(), sizes, count * width * blocks)
-        positive = sums.astype(np.float32).reshape(count, width, blocks)
-        bound = np.maximum(gains[..., 1:], gains[..., :-1])
-        # A positive residual is at most one, so at least as many rows have them as they sum to.
-        rise = positive * (1 - self.mean)[:, None, None]
-        rows = self.rows[:, None, None]
-        early = _gain(self.centred[..., :-1] + rise, self.counts[..., :-1] + positive, rows)
-        np.maximum(bound, early, out=bound)
-        late = _gain(self.centred[..., 1:] - rise, self.counts[..., 1:] - positive, rows)
-        return np.maximum(bound, late, out=bound)
+    def _promising(
+        self, part: slice, positive: NDArray[np.float64]
+    ) -> tuple[Places, Places, Places, Floats]:
+        """Return nodes, codes and blocks that may hold better cuts, and what these may remove."""
+        sums, counts = self.sums[part], self.counts[part]
+        chosen = None if self._chosen is None else self._chosen[part]
+        if chosen is not None:
+            sums, counts = (
+                np.take_along_axis(each, chosen[:, :, None], axis=1) for each in (sums, counts)
+            )
+        bound = _bound(
+            sums,
+            counts,
+            positive.astype(np.float32),
+            self.mean[part, None, None],
+            self.rows[part, None, None],
+            self._most[part, None, None],
+            self._least[part, None, None],
+        )
+        node, which, block = np.nonzero(bound > self.best[part, None, None])
+        code = which if chosen is None else chosen[node, which]
+        return node + part.start, code, block, bound[node, which, block]
 
-    def most_promising(self) -> tuple[Places, Places, Places]:
-        """Return nodes, codes and the block of largest bound of each node."""
-        place = self.bound.reshape(len(self.bound), -1).argmax(axis=1)
-        which, block = np.divmod(place, self.bound.shape[2])
-        return np.arange(len(self.bound)), which, block
-
-    def promising_of_codes(self) -> tuple[Places, Places, Places]:
-        """Return nodes, codes and the blocks of largest bound, where it exceeds the best cut."""
-        block = self.bound.argmax(axis=2)
-        largest = np.take_along_axis(self.bound, block[:, :, None], axis=2)[:, :, 0]
-        node, code = np.nonzero(largest > (self.best + SMALLEST)[:, None])
-        return node, code, block[node, code]
-
-    def promising(self) -> tuple[Places, ...]:
-        """Return nodes, codes and blocks that may hold a better cut."""
-        return np.nonzero(self.bound > (self.best + SMALLEST)[:, None, None])
-
-    def look_into(self, node: Places, which: Places, block: Places) -> None:
+    def look_into(self, node: Places, code: Places, block: Places) -> None:
         """Try every cut in blocks of nodes, and keep the best of each node."""
         if not len(node):
             return
         nodes, codes = self.nodes, self.codes
-        self.bound[node, which, block] = 0.0
-        code = self.chosen[node, which]
+        mean = self.mean[node, None]
         flat = code * codes.blocks + block
         rows = codes.windows.reshape(-1, codes.windows.shape[2])[flat]
         cuttable = codes.cuttable.reshape(-1, codes.windows.shape[2])[flat]
         place = rows + (nodes.tree[node] * nodes.residual.shape[1])[:, None]
         inside = nodes.leaf_of.ravel().take(place) == nodes.leaf[node, None]
         centred = nodes.residual.ravel().take(place)
-        centred -= self.mean[node, None]
+        centred -= mean
         centred *= inside
         # Sums from the block's end backwards, of the rows that lie behind a cut.
         behind = np.zeros((2, *rows.shape), dtype=np.float32)
         np.cumsum(centred[:, :0:-1], axis=1, out=behind[0, :, -2::-1])
         np.cumsum(inside[:, :0:-1], axis=1, out=behind[1, :, -2::-1])
-        np.subtract(self.centred[node, which, block + 1][:, None], behind[0], out=behind[0])
-        np.subtract(self.counts[node, which, block + 1][:, None], behind[1], out=behind[1])
+        count = self.counts[node, code, block + 1][:, None]
+        np.subtract(
+            self.sums[node, code, block + 1][:, None] - count * mean, behind[0], out=behind[0]
+        )
+        np.subtract(count, behind[1], out=behind[1])
         gains = _gain(behind[0], behind[1], self.rows[node, None])
         gains *= cuttable
         best = gains.argmax(axis=1)
@@ -288,12 +327,47 @@ class _Search:
         self.row[node[order]] = row[order]
 
 
+def _bound(
+    sums: Floats,
+    counts: Floats,
+    positive: Floats,
+    mean: Floats,
+    rows: Floats,
+    most: Floats,
+    least: Floats,
+) -> Floats:
+    """Bound what cuts in each block remove, (node, code, block).
+
+    The sum of residuals rises furthest where the positive ones come first, or the negative ones
+    last; it falls furthest where the negative ones come first, or the positive ones last. As no
+    residual is above `most` or below `least`, so many rows are needed for it. What a cut removes
+    is convex in sum and count: no order of rows removes more than one of these four, or an edge.
+    """
+    centred = _centred(sums, counts, mean)
+    before, after = centred[..., :-1], centred[..., 1:]
+    count_before, count_after = counts[..., :-1], counts[..., 1:]
+    negative = sums[..., 1:] - sums[..., :-1]
+    negative -= positive
+    np.minimum(negative, 0.0, out=negative)
+    rise, rising = positive * (1 - mean / most), positive / most
+    fall, falling = negative * (1 - mean / least), negative / least
+    bound = _gain(before + rise, count_before + rising, rows)
+    np.maximum(bound, _gain(before + fall, count_before + falling, rows), out=bound)
+    np.maximum(bound, _gain(after - rise, count_after - rising, rows), out=bound)
+    return np.maximum(bound, _gain(after - fall, count_after - falling, rows), out=bound)
+
+
+def _centred(sums: Floats, counts: Floats, mean: Floats) -> Floats:
+    """Return sums less what as many average rows have: zero at both ends."""
+    centred: Floats = counts * mean
+    return np.subtract(sums, centred, out=centred)
+
+
 def _gain(centred: Floats, count: Floats, rows: Floats) -> Floats:
-    """Return the squared error that a cut with these sums and counts on its left removes."""
+    """Return what a cut with these sums and counts on its left removes, over the node's rows."""
     spread = rows - count
     spread *= count
     np.maximum(spread, 0.5, out=spread)  # where a side is empty nothing is removed
     gain = centred * centred
-    gain *= rows
     gain /= spread
     return gain

@@ -4,7 +4,8 @@ import functools
 from pathlib import Path
 from typing import Any
 
-from unweave.pages.markup import Html, tag
+from unweave.pages.html import Html, tag
+from unweave.pages.numbering import numbered, with_contents
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 LOOK = Path(__file__).with_name("look.css")
@@ -14,7 +15,10 @@ DOCUMENT = Path(__file__).with_name("document.css")
 
 
 def page(title: str, *children: Any) -> str:
-    """Return a document in one file that needs no network."""
+    """Return a document in one file that needs no network.
+
+    Figures and tables with a caption are numbered, in the order in which they stand.
+    """
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
@@ -23,7 +27,7 @@ def page(title: str, *children: Any) -> str:
         tag("title", title),
         tag("style", _style()),
     )
-    body = tag("body", tag("main", *children))
+    body = tag("body", with_contents(numbered(tag("main", *children))))
     return "<!doctype html>\n" + tag("html", head, body, lang="en") + "\n"
 
 

@@ -2,6 +2,9 @@
 
 import dataclasses
 import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from unweave import catalog
@@ -13,11 +16,17 @@ from unweave.settings.schedules import Schedule
 PLAIN = [field.name for field in dataclasses.fields(Training) if field.name != "data"]
 
 
-def training_command(config: Train) -> str:
-    """Return `unweave train …` with every setting that is not the method's default."""
-    words = ["unweave", "train", catalog.name_of(config.method), "--data", config.data]
+def training_command(config: Train, machine: Mapping[str, Any] = MappingProxyType({})) -> str:
+    """Return `unweave train …` with every setting that is not the method's default.
+
+    `machine` is what a run notes of where it ran: with other threads the last bits differ.
+    """
+    words = ["unweave", "train", catalog.name_of(config.method)]
+    words += ["--data", from_anywhere(config.data)]
     for name in PLAIN:
         words += [_flag("", name), str(getattr(config, name))]
+    if type(machine.get("threads")) is int:
+        words += ["--threads", str(machine["threads"])]
     words += _plugin_flags(config)
     words += _changes(config.data_options, DataOptions(), "")
     words += _changes(config.method, type(config.method)(), "method.")
@@ -26,6 +35,14 @@ def training_command(config: Train) -> str:
         default = type(config.architecture)()
         words += _changes(config.architecture, default, "architecture.")
     return shlex.join(words)
+
+
+def from_anywhere(data: str) -> str:
+    """Return the name of a data set with the whole path of its file, if it has one here."""
+    name, sign, place = data.partition(":")
+    if sign and Path(place).exists():
+        return f"{name}:{Path(place).absolute()}"
+    return str(Path(data).absolute()) if Path(data).exists() else data
 
 
 def _plugin_flags(config: Train) -> list[str]:

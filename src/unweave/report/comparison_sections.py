@@ -4,8 +4,13 @@ from typing import Any
 
 from unweave.figures import comparisons
 from unweave.pages import Html, section, table, tag
+from unweave.pages.words import counted
 from unweave.report.drawn import drawn
-from unweave.views import Comparison
+from unweave.views import Comparison, GroupScore, by_chance
+
+MOST_TOLD = 6  # settings that a summary names
+FEWEST_SEEDS = 6
+"""Fewer differences have no sign-flip test below 5 %: all their signs alike happen more often."""
 
 
 def sections(comparison: Comparison) -> Html:
@@ -35,11 +40,45 @@ def sections(comparison: Comparison) -> Html:
         drawn(
             lambda: comparisons.rank_agreement(comparison),
             "Whether two metrics order the runs alike: 1 is the same order, -1 the reverse. "
-            "All are turned so that higher is better.",
+            f"All are turned so that higher is better. {by_chance(len(comparison.runs))}",
             "rank agreement of metrics",
         ),
         _runs(comparison),
     )
+
+
+def summary(comparison: Comparison) -> str:
+    """Say what is compared, which setting is ahead, and how far to trust that."""
+    counts = {group: sum(r.group == group for r in comparison.runs) for group in comparison.groups}
+    data = ", ".join(dict.fromkeys(row.data for row in comparison.runs))
+    runs = ", ".join(f"{group} ({count})" for group, count in counts.items())
+    words = [f"{counted(len(comparison.runs), 'run')} on {data}: {runs}."]
+    metric = next((m for m in ("mig", *comparison.metrics) if m in comparison.metrics), None)
+    if metric is None:
+        return " ".join([*words, "None of them is scored."])
+    scores = sorted(
+        (score for score in comparison.scores if score.metric == metric),
+        key=lambda score: score.mean,
+        reverse=comparison.higher_is_better[metric],
+    )
+    told = [f"{score.group} {_mean(score)}" for score in scores[:MOST_TOLD]]
+    words.append(f"By {metric}, the best first: {'; '.join(told)}.")
+    seeds = min(len(score.values) for score in scores)
+    if len(scores) > 1 and seeds < FEWEST_SEEDS:
+        words.append(
+            f"With {counted(seeds, 'seed')} of a setting no test of the differences, seed by "
+            f"seed, reaches 5 %: that takes {FEWEST_SEEDS}."
+        )
+    missing = [group for group in comparison.groups if group not in {s.group for s in scores}]
+    if missing:
+        words.append(f"Without {metric}: {', '.join(missing)}.")
+    return " ".join(words)
+
+
+def _mean(score: GroupScore) -> str:
+    if score.deviation is None:
+        return f"{score.mean:.3f} (1 seed)"
+    return f"{score.mean:.3f} ± {score.deviation:.3f} ({len(score.values)} seeds)"
 
 
 def _means(comparison: Comparison) -> Html:
@@ -57,16 +96,13 @@ def _means(comparison: Comparison) -> Html:
             if score is None:
                 line.append("–")
             elif score.deviation is None:
-                line.append(f"{score.mean:.3f}")
+                line.append(f"{score.mean:.3f} (1)")
             else:
                 line.append(f"{score.mean:.3f} ± {score.deviation:.3f}")
         lines.append(line)
     header = ["setting", "runs", *[_directed(comparison, m) for m in comparison.metrics]]
-    return tag(
-        "div",
-        table(header, lines),
-        tag("p", "Mean ± standard deviation over seeds.", class_="note"),
-    )
+    title = "Scores by setting: mean ± standard deviation over seeds; (1) is a single one."
+    return table(header, lines, title=title)
 
 
 def _directed(comparison: Comparison, metric: str) -> str:
@@ -90,4 +126,4 @@ def _runs(comparison: Comparison) -> Html:
         for row in comparison.runs
     ]
     header = ["run", "setting", "data", "seed", "step", "state", "ELBO", "TC", *comparison.metrics]
-    return section("Runs", table(header, lines), level=3)
+    return section("Runs", table(header, lines, title="Every run"), level=3)

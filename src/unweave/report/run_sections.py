@@ -1,35 +1,46 @@
 """The report of one run: what it is, what it learnt, what to worry about, how to repeat it."""
 
-import json
-from collections.abc import Mapping
 from typing import Any
 
 from unweave import catalog, figures, views
 from unweave.errors import DataError, UnweaveError
+from unweave.evaluation.baselines import Baselines
 from unweave.evaluation.probes import leakage
 from unweave.figures.decoded import traversal_grid
-from unweave.files.json_files import read_json
 from unweave.methods import summary_of
-from unweave.metrics import is_above_nulls, null_words, protocol_words
 from unweave.pages import Html, data_url, figure, folded, join, section, table, tag
-from unweave.report import application_sections
-from unweave.report.command import training_command
+from unweave.report import application_sections, making
 from unweave.report.drawn import drawn
-from unweave.runs.config import to_json
+from unweave.report.score_sections import scores_section
+from unweave.report.summary import summary
 from unweave.runs.model import Model
 from unweave.runs.run import Run
-from unweave.settings.plain import flat
 from unweave.views import CodeSample
 
+MOST_WARNINGS = 3  # that are shown at once, those that matter most; the others can be opened
 MOST_LATENTS = 16  # lines of traversals; more are named, not drawn
 LARGEST_ANIMATION = 1_200_000  # bytes
 LARGEST_TRAINING = 800_000
 
 
-def sections(run: Model, *, full: bool = True) -> Html:
-    """Return the parts of a run's report; not `full`, only warnings, traversals and scores."""
-    codes, missing = _codes(run)
-    parts = [_warnings(run, codes, missing), _scores(run)]
+def opening(model: Model, codes: CodeSample | None, baselines: Baselines) -> Html:
+    """Return a report in a paragraph."""
+    return section("Summary", tag("p", summary(model, codes, baselines), class_="summary"))
+
+
+def sections(
+    run: Model,
+    codes: CodeSample | None,
+    missing: str,
+    baselines: Baselines,
+    *,
+    full: bool = True,
+) -> Html:
+    """Return the parts of a run's report; not `full`, only warnings, traversals and scores.
+
+    `missing` says why there are no codes.
+    """
+    parts = [_warnings(run, codes, missing), scores_section(run, baselines)]
     generates = run.code.source == "nowhere"
     if codes is not None or generates:
         parts.append(_latents(run, codes, full=full))
@@ -38,33 +49,47 @@ def sections(run: Model, *, full: bool = True) -> Html:
             parts.append(_knowledge(run, codes))
         if codes is not None or generates:
             parts.append(_images(run))
+        parts.append(application_sections.sections(run))
         if isinstance(run, Run):
-            parts += [application_sections.sections(run), _training(run)]
+            parts.append(_training(run, codes))
         parts.append(_data(run, missing))
         if isinstance(run, Run):
-            parts += [_settings(run), _repeat(run)]
+            parts += [making.settings_section(run), making.repeat_section(run)]
     return join(parts)
 
 
-def headline(model: Model, level: int = 1) -> Html:
+def method_names(model: Model) -> list[str]:
+    """Return the method of a run, whose paper is to be cited."""
+    return [catalog.name_of(model.config.method)] if isinstance(model, Run) else []
+
+
+def headline(model: Model) -> Html:
     """Return a run's name and what it is in a sentence."""
+    return join(tag("h1", model.name), _in_a_line(model))
+
+
+def about(model: Model, codes: CodeSample | None, baselines: Baselines) -> Html:
+    """Return what a run is and its report in a paragraph, as part of a larger page."""
+    return join(_in_a_line(model), tag("p", summary(model, codes, baselines), class_="summary"))
+
+
+def _in_a_line(model: Model) -> Html:
     if not isinstance(model, Run):
-        words = f"a model of your own on {model.data.name}, {model.latent_dim} latents"
-        return join(tag(f"h{level}", model.name), tag("p", words))
+        return tag("p", f"a model of your own on {model.data.name}, {model.latent_dim} latents")
     method = catalog.name_of(model.config.method)
     state = "in memory" if model.folder is None else model.folder.status()["state"]
     return join(
-        tag(f"h{level}", model.name),
         tag("p", summary_of(model.config.method), class_="note"),
         tag(
             "p",
             f"{method} on {model.config.data}, {model.latent_dim} latents, seed "
             f"{model.config.seed}, step {model.step:,} of {model.config.steps:,} ({state})",
+            class_="note",
         ),
     )
 
 
-def _codes(run: Model) -> tuple[CodeSample | None, str]:
+def sample_or_reason(run: Model) -> tuple[CodeSample | None, str]:
     """Encode a sample of the data, or say why it cannot be opened here."""
     if run.code.source == "nowhere":
         return None, ""
@@ -85,72 +110,12 @@ def _warnings(run: Model, codes: CodeSample | None, missing: str) -> Html:
     if not found.warnings:
         fine = "No collapsed latents, no entangled pairs, and the KL is not at a limit."
         return section("Warnings", tag("div", fine, class_="fine"))
-    shown = tag("ul", [tag("li", line) for line in found.in_short], class_="warnings")
-    if len(found.warnings) == len(found.in_short):
+    first = found.in_short[:MOST_WARNINGS]
+    shown = tag("ul", [tag("li", line) for line in first], class_="warnings")
+    if len(found.warnings) == len(first):
         return section("Warnings", shown)
     every = tag("ul", [tag("li", warned.message) for warned in found.warnings])
     return section("Warnings", shown, folded(f"All {len(found.warnings)}, one by one", every))
-
-
-def _scores(run: Model) -> Html:
-    lines = []
-    for name, entry in run.scores.items():
-        module = catalog.load("unweave.metrics", name, "metric") if _is_metric(name) else None
-        meaning = catalog.summary(module) if module else ""
-        if entry.get("value") is None:
-            lines.append([name, "–", "", f"not scored: {entry.get('reason', '')}", meaning])
-            continue
-        shown = f"{entry['value']:.3f}"
-        interval = entry.get("details", {}).get("interval")
-        if interval is not None:
-            shown += f" [{interval[0]:.3f}, {interval[1]:.3f}]"
-        protocol = str(entry.get("protocol", ""))
-        words = module.PROTOCOLS.get(protocol, "") if module else ""
-        better = "higher" if entry.get("higher_is_better", True) else "lower"
-        nulls = null_words(entry)
-        how = join(
-            tag("b", protocol_words(entry)),
-            f": {words}",
-            tag("div", f"nulls: {nulls}") if nulls else None,
-            _remarks(entry),
-        )
-        lines.append([name, _with_parts(shown, entry), better, how, meaning])
-    if not lines:
-        place = run.path if isinstance(run, Run) and run.folder else "RUN"
-        return section("Scores", tag("p", "Not scored: ", tag("code", f"unweave evaluate {place}")))
-    header = ["metric", "score", "better", "protocol", "what it means"]
-    return section("Scores", table(header, lines, "scores"), _against_nulls(run.scores))
-
-
-def _against_nulls(scores: Mapping[str, Mapping[str, Any]]) -> Html | None:
-    """Say which scores are better than random rotations of the codes and shuffled factors."""
-    found = {name: is_above_nulls(entry) for name, entry in scores.items()}
-    above = [name for name, better in found.items() if better]
-    below = [name for name, better in found.items() if better is False]
-    if not above and not below:
-        return None
-    words = (
-        f"Better than every random rotation of the same codes and than shuffled factors: "
-        f"{', '.join(above) or 'none'}. "
-    )
-    if below:
-        words += f"No better, so they say nothing about the axes of the codes: {', '.join(below)}."
-    return tag("p", words)
-
-
-def _with_parts(shown: str, entry: Mapping[str, Any]) -> Html:
-    """Return a value with the numbers that belong beside it."""
-    parts = entry.get("parts") or {}
-    return join(shown, *(tag("div", f"{name} {part:.3f}") for name, part in parts.items()))
-
-
-def _remarks(entry: Mapping[str, Any]) -> Html:
-    """Return what a stored score says of itself: worse than chance, codes left out."""
-    return join(*(tag("div", note, class_="soft") for note in entry.get("notes") or ()))
-
-
-def _is_metric(name: str) -> bool:
-    return name in catalog.names("unweave.metrics")
 
 
 def _latents(run: Model, codes: CodeSample | None, *, full: bool) -> Html:
@@ -176,7 +141,8 @@ def _latents(run: Model, codes: CodeSample | None, *, full: bool) -> Html:
         parts.append(
             drawn(
                 lambda: figures.kl_per_dimension(run, codes),
-                "How much each latent carries; grey ones carry nothing.",
+                f"How much each latent carries, over {len(codes.rows):,} images; grey ones carry "
+                "nothing. All figures show latents in this order.",
                 "KL of each latent",
             )
         )
@@ -191,7 +157,8 @@ def _animation(run: Model, codes: CodeSample | None, shown: list[int]) -> Html |
         return None
     source = data_url(content, "image/webp")
     caption = "Every latent moves to and fro between -2 and +2."
-    return folded("Show the latents in motion", figure(source, caption, "moving traversals"))
+    moving = figure(source, caption, "moving traversals", number=False)
+    return folded("Show the latents in motion", moving, class_="moving")
 
 
 def _knowledge(run: Model, codes: CodeSample) -> Html:
@@ -214,7 +181,7 @@ def _knowledge(run: Model, codes: CodeSample) -> Html:
         drawn(
             lambda: figures.latent_response(run, codes),
             "The mean of each latent that carries something, by position and against every other "
-            "factor, averaged over the rest.",
+            f"factor, averaged over the rest; {len(codes.rows):,} images.",
             "response of latents to factors",
         ),
     )
@@ -240,6 +207,14 @@ def _images(run: Model) -> Html:
                 lambda: figures.swap_grid(run),
                 "The content of each line's image in the style of each column's.",
                 "swapped contents and styles",
+            )
+        )
+    if run.code.decodes and "style" in run.code.roles:
+        parts.append(
+            drawn(
+                lambda: figures.mixing_grid(run),
+                "Codes of the prior: the content of each line's in the style of each column's.",
+                "mixed contents and styles",
             )
         )
     if isinstance(run, Run) and run.code.roles:
@@ -269,10 +244,13 @@ def _leakage(run: Run) -> Html:
         f"column is what a forest that knows all other factors gains by seeing the code."
     )
     header = ["read off", "forest", "forest, codes as drawn", "linear", "given all else"]
-    return join(tag("p", words), table(header, lines))
+    return join(
+        tag("p", words),
+        table(header, lines, title=f"What content and style tell of {found.column}"),
+    )
 
 
-def _training(run: Run) -> Html:
+def _training(run: Run, codes: CodeSample | None) -> Html:
     if run.folder is None or not run.config.method.players:
         return Html("")
     parts: list[Html | None] = [
@@ -286,7 +264,7 @@ def _training(run: Run) -> Html:
     if any("kl_per_dimension" in line for line in record):
         parts.append(
             drawn(
-                lambda: figures.kl_over_time(run),
+                lambda: figures.kl_over_time(run, codes=codes),
                 "Latents separate when they begin to carry something.",
                 "KL of each latent by step",
             )
@@ -311,8 +289,10 @@ def _training_pictures(run: Run) -> Html | None:
     if len(content) > LARGEST_TRAINING:
         return None
     caption = "Traversals at the evaluations of the training, one after the other."
-    picture = figure(data_url(content, "image/webp"), caption, "traversals while training")
-    return folded("Show the traversals while training", tag("div", picture, class_="pictures"))
+    source = data_url(content, "image/webp")
+    picture = figure(source, caption, "traversals while training", number=False)
+    shown = tag("div", picture, class_="pictures")
+    return folded("Show the traversals while training", shown, class_="moving")
 
 
 def _data(run: Model, missing: str) -> Html:
@@ -329,34 +309,7 @@ def _data(run: Model, missing: str) -> Html:
             labels += ", …"
         kind = "unordered" if factor.categorical else "ordered"
         lines.append([factor.name, size, kind, labels])
-    factors = table(["factor", "values", "order", "labels"], lines) if lines else None
+    header = ["factor", "values", "order", "labels"]
+    factors = table(header, lines, title=f"Factors of {data.name}") if lines else None
     none = None if lines else tag("p", "It has no factors.")
     return section("Data", tag("p", words), factors, none)
-
-
-def _settings(run: Run) -> Html:
-    lines = [[path, _in_words(value)] for path, value in flat(to_json(run.config)).items()]
-    return section("Settings", folded("Show all settings", table(["setting", "value"], lines)))
-
-
-def _in_words(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def _repeat(run: Run) -> Html:
-    lines = []
-    if run.folder is not None and run.folder.exists():
-        content = read_json(run.folder.config_file)
-        versions = content.get("versions")
-        if isinstance(versions, dict):
-            lines = [[str(name), str(number)] for name, number in versions.items()]
-        lines += [[f"{p.word} {p.name}", f"plugin {p.origin}"] for p in run.folder.used_plugins()]
-        created = content.get("created")
-        if created:
-            lines.append(["started", str(created)])
-    return section(
-        "How to repeat it",
-        tag("p", "The same command with the same versions gives the same numbers:"),
-        tag("pre", tag("code", training_command(run.config))),
-        table(["", ""], lines) if lines else None,
-    )

@@ -2,55 +2,17 @@
 
 import hashlib
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from unweave import catalog
 from unweave.data import DataOptions, set_name
-from unweave.devices import DeviceName, Precision
-from unweave.errors import ConfigError, shown
+from unweave.errors import ConfigError
 from unweave.methods import Method, method_named
 from unweave.networks import Architecture, architecture_named
-from unweave.settings.plain import changed_from_default, convert_fields, from_plain, to_plain
-
-MOST_STEPS, LARGEST_BATCH = 10**12, 10**8
-"""More were not meant."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Training:
-    """What any training takes, whichever method it trains; the command's flags are these."""
-
-    data: str
-    """Name of a data set, NAME:PATH of an original file, a folder of images, or an array file."""
-    steps: int = 20_000
-    """How many steps to train."""
-    batch_size: int = 64
-    """Images in a step."""
-    seed: int = 0
-    """Decides weights, batches and noise; the same seed gives the same numbers."""
-    validation: float = 0.0
-    """Share of the images that is held out of training and used for the diagnostics."""
-    precision: Precision = "float32"
-    """Number format of the forward pass."""
-    silence: float = 0.0
-    """At the end, silence latents whose KL lies less than this many nats above the least
-    possible; 0 for none. `unweave silence RUN --undo` takes it back."""
-
-    def __post_init__(self) -> None:
-        convert_fields(self, [field.name for field in fields(Training)])
-        for name in ("steps", "batch_size"):
-            if getattr(self, name) < 1:
-                raise ConfigError(f"{name} must be 1 or more, found {getattr(self, name)}")
-        if not 0 <= self.seed < 2**63:
-            raise ConfigError(f"seed must be 0 or more and below 2⁶³, found {shown(self.seed)}")
-        for name, most in (("steps", MOST_STEPS), ("batch_size", LARGEST_BATCH)):
-            if (found := getattr(self, name)) > most:
-                raise ConfigError(f"{name} must be at most {most:,}, found {shown(found)}")
-        if not 0 <= self.validation < 1:
-            raise ConfigError(f"validation must lie in [0, 1), found {self.validation}")
-        if self.silence < 0:
-            raise ConfigError(f"silence must be 0 or more nats, found {self.silence}")
+from unweave.settings.machine import Machine as Machine
+from unweave.settings.machine import Training as Training
+from unweave.settings.plain import changed_from_default, from_plain, to_plain
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,33 +47,6 @@ class Train(Training):
         digest = hashlib.sha256(plain.encode()).hexdigest()
         data = "".join(c if c.isalnum() or c in "_-" else "-" for c in self.data.split("/")[-1])
         return f"{catalog.name_of(self.method)}-{data[:40]}-{digest[:8]}-s{self.seed}"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Machine:
-    """Where and how a run is executed; not part of what it computes."""
-
-    device: DeviceName = "auto"
-    """Where to compute; auto takes a GPU if there is one, and in a run that goes on what it had."""
-    threads: int | None = None
-    """Threads of the processor; by default as many as it has cores, and in a run that goes on
-    as many as it had."""
-    compile: bool = False
-    """Whether to compile the networks first (torch.compile): slow start, faster on a GPU. A run
-    that was compiled goes on so."""
-    checkpoint_seconds: float = 60.0
-    """Longest time between two checkpoints; what a crash can cost."""
-    evaluations: int = 10
-    """How often to pause for diagnostics and pictures."""
-    tensorboard: bool = False
-    """Whether to write event files for TensorBoard too (needs unweave[tensorboard])."""
-
-    def __post_init__(self) -> None:
-        convert_fields(self, [field.name for field in fields(self) if field.name != "device"])
-        if self.threads is not None and self.threads < 1:
-            raise ConfigError(f"threads must be 1 or more, found {self.threads}")
-        if self.checkpoint_seconds < 0 or self.evaluations < 0:
-            raise ConfigError("checkpoint_seconds and evaluations must be 0 or more")
 
 
 def _check_kind(value: Any, kind: type, name: str, example: str) -> None:

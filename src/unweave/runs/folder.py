@@ -34,7 +34,6 @@ from unweave.files import tensor_files
 from unweave.files.json_files import read_json, read_json_lines
 from unweave.files.locks import sole_owner
 from unweave.files.writing import flush_folder, is_unfinished, sweep, write_atomically
-from unweave.metrics import is_preliminary
 from unweave.networks import Networks
 from unweave.runs import config as settings_of_run
 from unweave.runs import foreign_data, plugins, stored
@@ -344,6 +343,8 @@ def _is_full(entry: Mapping[str, Any], step: int) -> bool:
 
     Scores from before presets and steps were kept count as both.
     """
+    from unweave.metrics import is_preliminary  # on first use: it takes longer than all the rest
+
     return (
         entry.get("value") is not None
         and not is_preliminary(entry)

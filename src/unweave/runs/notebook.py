@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from unweave import catalog
-from unweave.metrics import protocol_words
 from unweave.pages import Html, data_url, join, table, tag
 from unweave.runs.config import Train
 from unweave.runs.folder import RunFolder
@@ -36,6 +35,8 @@ def run_html(config: Train, step: int, folder: RunFolder | None) -> str:
 
 
 def _scores(folder: RunFolder) -> Html | None:
+    from unweave.metrics import protocol_words  # on first use: a run is often not shown
+
     lines = [
         [name, f"{entry['value']:.3f}", protocol_words(entry)]
         for name, entry in folder.scores().items()

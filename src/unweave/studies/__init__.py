@@ -1,6 +1,6 @@
 """Studies: methods × settings × seeds, run to the end and summed up with honest statistics.
 
-study = read_study("studies/exercises.toml")
+study = read_study("exercises")  # shipped; or the path of a file
 study.run("runs")     # does what is missing
 study.table("runs")   # one row per run
 study.report("runs")  # one page

@@ -5,12 +5,15 @@ view is a frozen dataclass with `to_json`. Where several views need the codes of
 same rows, `sample_codes` once and pass it as `codes`.
 """
 
+from unweave.views.caption import Caption, caption
 from unweave.views.code_sample import CodeSample, sample_codes, sample_rows
 from unweave.views.comparison import (
+    FEWEST_RUNS,
     Comparison,
     GroupScore,
     RankAgreement,
     RunRow,
+    by_chance,
     compare,
     group_names,
     rank_agreement,
@@ -22,6 +25,7 @@ from unweave.views.decoded import (
     Reconstructions,
     SwapGrid,
     Traversals,
+    mixing_grid,
     prior_samples,
     reconstructions,
     start_code,
@@ -29,6 +33,7 @@ from unweave.views.decoded import (
     traversals,
 )
 from unweave.views.latents import (
+    CARRIES,
     KINDS,
     HeatMap,
     Kind,
@@ -51,13 +56,17 @@ from unweave.views.training_curves import (
     kl_over_time,
     layer_rates,
 )
-from unweave.views.turning import turned, units_by_weight, values_of
+from unweave.views.turning import latent_order, turned, units_by_weight, values_of
 from unweave.views.view import View, pictures_to_urls, plain, to_picture, to_url
-from unweave.views.warning_signs import Warned, Warnings, warnings
+from unweave.views.warning_signs import KNOWN, Warned, Warnings, warnings
 
 __all__ = [
+    "CARRIES",
+    "FEWEST_RUNS",
     "KINDS",
+    "KNOWN",
     "RANGES",
+    "Caption",
     "CodeSample",
     "Comparison",
     "Curve",
@@ -83,6 +92,8 @@ __all__ = [
     "View",
     "Warned",
     "Warnings",
+    "by_chance",
+    "caption",
     "compare",
     "curves",
     "group_names",
@@ -91,8 +102,10 @@ __all__ = [
     "kl_over_time",
     "kl_per_dimension",
     "latent_names",
+    "latent_order",
     "latent_response",
     "layer_rates",
+    "mixing_grid",
     "pictures_to_urls",
     "plain",
     "prior_samples",

@@ -1,6 +1,9 @@
 """Several runs beside each other: scores by setting, bounds, agreement of metrics."""
 
 import dataclasses
+import functools
+import itertools
+import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,6 +20,9 @@ from unweave.views.code_sample import sample_codes
 from unweave.views.view import View
 
 TC_ROWS = 2_000
+FEWEST_RUNS = 6
+"""Of fewer runs no rank correlation is told: those of three points are 1 or -1 half of the time."""
+EXACT = 8  # runs up to which every order is tried
 
 
 @dataclass(frozen=True)
@@ -57,7 +63,7 @@ class RankAgreement(View):
 
     metrics: list[str]
     correlation: np.ndarray
-    """(metric, metric); not a number where ranks say nothing: few runs, or all alike."""
+    """(metric, metric); not a number where ranks say nothing: fewer than six runs, or all alike."""
     runs: np.ndarray
     """How many runs have both."""
 
@@ -123,9 +129,33 @@ def rank_agreement(rows: Sequence[RunRow], higher_is_better: dict[str, bool]) ->
         ]
     ).reshape(len(higher_is_better), len(rows))
     has = np.isfinite(columns).astype(np.int64)
-    return RankAgreement(
-        list(higher_is_better), correlation.rank_agreement(list(columns)), has @ has.T
-    )
+    both = has @ has.T
+    found = np.where(both >= FEWEST_RUNS, correlation.rank_agreement(list(columns)), np.nan)
+    return RankAgreement(list(higher_is_better), found, both)
+
+
+@functools.cache
+def telling_correlation(runs: int) -> float:
+    """Return the size that rank correlations of so many runs exceed by chance in 5 % of cases."""
+    if runs <= EXACT:
+        places = np.arange(runs)
+        spread = runs * (runs**2 - 1) / 6
+        sizes = sorted(
+            abs(1 - float(((np.array(order) - places) ** 2).sum()) / spread)
+            for order in itertools.permutations(range(runs))
+        )
+        return sizes[math.ceil(0.95 * len(sizes)) - 1]
+    from scipy.stats import t as student
+
+    edge = float(student.ppf(0.975, runs - 2))
+    return edge / math.sqrt(runs - 2 + edge**2)
+
+
+def by_chance(runs: int) -> str:
+    """Say how large rank correlations of so many runs are by chance."""
+    if runs < FEWEST_RUNS:
+        return ""
+    return f"Over {runs} runs, sizes up to {telling_correlation(runs):.2f} are common by chance."
 
 
 def _row(run: Run, group: str) -> RunRow:

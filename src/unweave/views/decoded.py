@@ -1,4 +1,4 @@
-"""Images of codes: reconstructions, samples, traversals, swaps of content and style."""
+"""Images of codes: reconstructions, samples, traversals, swaps and mixes."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -242,3 +242,20 @@ def swap_grid(
         style_images,
         swapped.reshape(lines, columns, *model.image_shape),
     )
+
+
+def mixing_grid(model: Model, contents: int = 6, styles: int = 6, *, seed: int = 0) -> SwapGrid:
+    """Mix codes of the prior: the content of some in the style of others.
+
+    Unlike swaps it needs no image of the data, so it shows what the decoder does alone.
+    """
+    model.code.require_decoder(model.kind)
+    style = model.code.roles.get("style")
+    if not style:
+        raise ConfigError(f"{model.kind} has no dimensions of style, so nothing is mixed")
+    codes = model.prior_codes(contents + styles, seed)
+    mixed = np.repeat(codes[:contents], styles, axis=0)
+    mixed[:, style] = np.tile(codes[contents:], (contents, 1))[:, style]
+    heads = model.decode(codes)
+    images = model.decode(mixed).reshape(contents, styles, *model.image_shape)
+    return SwapGrid(model.step, heads[:contents], heads[contents:], images)

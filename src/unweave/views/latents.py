@@ -12,6 +12,7 @@ from unweave.metrics import dci, mig, protocol_words
 from unweave.runs.model import Model
 from unweave.tables import factor_table
 from unweave.views.code_sample import CodeSample, sample_codes
+from unweave.views.turning import latent_order
 from unweave.views.view import View
 
 Kind = Literal["mi", "dci"]
@@ -41,7 +42,7 @@ class KlPerDimension(View):
 
     labels: list[str]
     order: np.ndarray
-    """Latents, largest first."""
+    """Latents, largest first; dimensions of one category or angle together."""
     kl: np.ndarray | None
     """KL to the prior in nats, if the model has a posterior."""
     variance: np.ndarray
@@ -73,7 +74,7 @@ class Scatter(View):
     label: str
     factor: str
     factor_labels: list[str] | None
-    """What the factor's values are called, if they have names."""
+    """What the factor's values are called or measure, if that is known."""
     values: np.ndarray
     """The factor's value by point."""
     codes: np.ndarray
@@ -92,10 +93,9 @@ def kl_per_dimension(model: Model, codes: CodeSample | None = None) -> KlPerDime
     """Measure how much each latent carries."""
     codes = codes or sample_codes(model)
     kl, variance = codes.kl(), codes.codes.var(axis=0).astype(np.float64)
-    weight = variance if kl is None else kl
     return KlPerDimension(
         model.latent_labels(),
-        np.argsort(-weight, kind="stable"),
+        np.array(latent_order(model, codes)),
         kl,
         variance,
         active_latents(codes),
@@ -206,12 +206,19 @@ def scatter(
         latent,
         model.latent_labels()[latent],
         factor,
-        None if shown.labels is None else list(shown.labels),
+        _value_words(shown),
         codes.factors[chosen, column],
         codes.codes[chosen, latent],
         None if by is None else codes.factors[chosen, by].astype(np.int64),
         [] if by is None else value_labels(data.factor_list[by]),
     )
+
+
+def _value_words(factor: Factor) -> list[str] | None:
+    """Return what a factor's values are called, or what they measure, if either is known."""
+    if factor.labels is not None:
+        return list(factor.labels)
+    return None if factor.values is None else [f"{value:.3g}" for value in factor.values]
 
 
 def categorical_factor(data: FactorImages, exclude: str = "") -> int | None:

@@ -24,6 +24,11 @@ def units_by_weight(model: Model, codes: CodeSample | None) -> list[Unit]:
     return [units[i] for i in order]
 
 
+def latent_order(model: Model, codes: CodeSample | None) -> list[int]:
+    """Return the dimensions in the order in which every figure of a model shows them."""
+    return [d for unit in units_by_weight(model, codes) for d in unit.dimensions]
+
+
 def chosen_units(model: Model, latents: Sequence[int]) -> list[Unit]:
     """Return what the given dimensions are turned with, each once, in their order."""
     size = model.latent_dim

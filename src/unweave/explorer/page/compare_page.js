@@ -3,7 +3,8 @@ import { getJson, runAddress } from "unweave/api.js";
 import { fill, h, problem, section, short, twinned, twins, words } from "unweave/dom.js";
 import { LatentsPanel, codeTwins } from "unweave/latents.js";
 import { COLORS, linePlot } from "unweave/plots.js";
-import { firstRow, loadDecoder } from "unweave/run_page.js";
+import { valueIn } from "unweave/turning.js";
+import { firstRow, loadDecoder } from "unweave/loading.js";
 
 export async function showComparison(main, names) {
   const compared = await getJson("/compare.json" + location.search);
@@ -15,14 +16,16 @@ export async function showComparison(main, names) {
   await Promise.all([drawCurves(curves, names), drawTraversals(traversals, compared.runs)]);
 }
 
-function scoresSection({ scores, comparison }, names) {
+function scoresSection({ runs, scores, comparison }, names) {
   const metrics = [...new Set(names.flatMap((name) => Object.keys(scores[name])))];
   if (!metrics.length) return section("Scores", h("p", { class: "note" }, "None of these runs has scores yet."));
   const lines = metrics.map((metric) => {
     const found = names.map((name) => scores[name][metric]);
     const values = found.filter(Boolean).map((score) => score.value);
     const higher = found.find(Boolean).higher_is_better;
-    const best = new Set(values).size > 1 ? (higher ? Math.max(...values) : Math.min(...values)) : null;
+    // Scores of other data or by another protocol are no better and no worse.
+    const kinds = new Set(found.flatMap((score, i) => (score ? [`${runs[i].data} ${score.protocol}`] : [])));
+    const best = kinds.size === 1 && new Set(values).size > 1 ? (higher ? Math.max(...values) : Math.min(...values)) : null;
     return h("tr", {}, h("th", { scope: "row" }, words(metric), h("small", { class: "note" }, higher ? " ↑" : " ↓")),
       found.map((score) => h("td", { class: "number" },
         h("span", { class: score && score.value === best ? "best" : null }, short(score?.value)))));
@@ -47,7 +50,7 @@ function settingsSection({ settings }, names) {
 
 function table(names, lines) {
   return h("div", { class: "scroll" }, h("table", { class: "narrow" },
-    h("thead", {}, h("tr", {}, h("th", {}), names.map((name) => h("th", { class: "number", scope: "col" }, tail(name))))),
+    h("thead", {}, h("tr", {}, h("td"), names.map((name) => h("th", { class: "number", scope: "col" }, tail(name))))),
     h("tbody", {}, lines)));
 }
 
@@ -71,33 +74,70 @@ async function drawTraversals(place, runs) {
   if (!shown.length) return;
   const columns = shown.map(() => h("div"));
   const row = h("input", { type: "number", min: 0, step: 1, value: 0 });
+  const linked = h("input", { type: "checkbox", checked: true });
   fill(place, section("Traversals",
-    h("div", { class: "tools" }, h("label", {}, "From row ", row, " of each run's data")),
+    h("div", { class: "tools" }, h("label", {}, "From row ", row, " of each run's data"),
+      h("label", {}, linked, " Move the latents of one factor together")),
     h("div", { class: "columns" }, columns)));
-  const panels = [];
+  const drawn = [];
   for (const [i, run] of shown.entries()) {
     try {
-      panels.push(await drawColumn(columns[i], run));
+      drawn.push(await drawColumn(columns[i], run));
     } catch (error) {
       fill(columns[i], h("h3", {}, tail(run.name)), problem(error));
     }
   }
-  if (!panels.length) return;
-  row.value = Math.min(...panels.map(({ rows }) => firstRow(rows)));
-  const start = () => panels.forEach(({ begin }) => begin(Number(row.value)));
+  if (!drawn.length) return;
+  for (const column of drawn) column.onmove = (unit) => linked.checked && follow(drawn, column, unit);
+  row.value = Math.min(...drawn.map(({ rows }) => firstRow(rows)));
+  const start = () => drawn.forEach(({ begin }) => begin(Number(row.value)));
   row.addEventListener("change", start);
   start();
 }
 
-/** Draw one run's image and lines; return how to begin from a row, and how many there are. */
+/** Move the latents of other runs that carry what one carries: as far along their own range, the same way. */
+function follow(drawn, moved, unit) {
+  const own = moved.aligned.find(({ latent }) => latent === unit?.first);
+  if (!own || unit.kind !== "number") return;
+  const { low, high } = moved.panel.rowOf(unit.first);
+  const share = (valueIn(moved.panel.code, unit) - low) / (high - low);
+  for (const other of drawn) {
+    const same = other !== moved && other.aligned.find(({ factor }) => factor === own.factor);
+    const line = same && other.panel.rowOf(same.latent);
+    if (!line || line.unit.kind !== "number") continue;
+    const way = same.sign === own.sign ? share : 1 - share;
+    const { onmove } = other.panel;
+    other.panel.onmove = () => other.showLinks(); // it follows, and leads nobody
+    other.panel.move(line, line.low + way * (line.high - line.low));
+    other.panel.onmove = onmove;
+  }
+}
+
+/** Draw one run's image and lines, those of factors first and in the same order as of other runs. */
 async function drawColumn(place, run) {
   const address = (rest) => runAddress(run.name, rest);
   const latents = await getJson(address("/latents.json"));
-  const panel = new LatentsPanel({ latents, decoder: await loadDecoder(run, address), sliders: false });
+  const { factors: aligned } = latents.factors.length ? await getJson(address("/alignment.json")) : { factors: [] };
+  const placeOf = ({ first }) => {
+    const found = aligned.findIndex(({ latent }) => latent === first);
+    return found < 0 ? aligned.length : found;
+  };
+  latents.units = latents.units.map((unit, i) => [placeOf(unit), i, unit]).sort((a, b) => a[0] - b[0] || a[1] - b[1]).map(([, , unit]) => unit);
   const said = h("div"), links = h("span");
-  panel.onmove = () => fill(links, twins(codeTwins(address, panel.code)));
+  const column = { aligned, rows: latents.rows, onmove: () => {} };
+  column.panel = new LatentsPanel({
+    latents, decoder: await loadDecoder(run, address),
+    actions: ({ unit }) => aligned.filter(({ latent }) => latent === unit.first).map(({ factor }) => h("span", { class: "carries" }, words(factor))),
+  });
+  const { panel } = column;
+  const twinsOf = [["alignment.json", address("/alignment.json")]];
+  column.showLinks = () => fill(links, twins([...(aligned.length ? twinsOf : []), ...codeTwins(address, panel.code)]));
+  panel.onmove = (unit) => {
+    column.showLinks();
+    column.onmove(unit);
+  };
   fill(place, h("h3", {}, tail(run.name), links), h("div", { class: "views" }, panel.image), said, panel.element);
-  const begin = async (row) => {
+  column.begin = async (row) => {
     try {
       fill(said);
       const source = latents.rows ? `/row.json?row=${row}` : `/prior.json?seed=${row}`;
@@ -106,5 +146,5 @@ async function drawColumn(place, run) {
       fill(said, problem(error));
     }
   };
-  return { begin, rows: latents.rows };
+  return column;
 }

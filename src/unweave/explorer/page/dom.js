@@ -20,13 +20,13 @@ function filled(element, properties, children) {
     else if (name === "value" || name === "checked" || name === "max") element[name] = value;
     else element.setAttribute(name, value === true ? "" : value);
   }
-  element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined));
   return element;
 }
 
 /** Put children in place of what an element holds. */
 export function fill(element, ...children) {
-  element.replaceChildren(...children.flat().filter((child) => child !== null));
+  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null));
   return element;
 }
 
@@ -36,8 +36,9 @@ export function section(title, ...children) {
   return h("section", { "aria-labelledby": id }, h("h2", { id }, title), ...children);
 }
 
-/** Links to JSON of what is shown: [[words, address], …]. */
+/** Links to JSON of what is shown: [[words, address], …]; a page without a server has none. */
 export function twins(links) {
+  if (document.documentElement.dataset.alone) return h("span");
   return h("span", { class: "twins" }, links.map(([text, href]) => h("a", { href, title: "the same as JSON" }, text)));
 }
 

@@ -1,9 +1,12 @@
-// One line per latent: its name, what it carries, a slider or choices, and the images it runs through.
+// One line per latent: its name, what it carries, a slider, dial or choices, and the images it runs through.
+import { dial } from "unweave/dial.js";
 import { fill, h, problem, short, signed } from "unweave/dom.js";
 import { Painter } from "unweave/painter.js";
+import { gapOf } from "unweave/pixels.js";
 import { STEPS, endsOf, place, valueIn, valuesOf } from "unweave/turning.js";
 
 const POSITIONS = 400; // of a slider
+const FULL_BAR = 5; // nats; the same for all runs, so that bars can be compared
 
 /** Links to the image of a code and the lines around it, as JSON. */
 export function codeTwins(address, code) {
@@ -14,29 +17,23 @@ export class LatentsPanel {
   /**
    * @param latents what latents.json says  @param decoder a Decoder
    * @param rename (latent, name) => Promise of labels, or null if names are fixed
-   * @param sliders whether latents can be moved
+   * @param actions (row) => elements beside a line, such as a button that plays it
    */
-  constructor({ latents, decoder, rename = null, sliders = true }) {
-    this.latents = latents;
-    this.decoder = decoder;
-    this.rename = rename;
-    this.sliders = sliders;
+  constructor({ latents, decoder, rename = null, actions = () => [] }) {
+    Object.assign(this, { latents, decoder, rename, actions });
     this.code = latents.labels.map(() => 0);
-    this.onmove = () => {};
+    this.onmove = () => {}; // told which unit moved, or null
     const [channels, height, width] = decoder.shape;
     this.image = h("canvas", {
       class: "decoded", width, height, role: "img", "aria-label": "Decoded image",
       "data-channels": channels,
     });
-    this.most = Math.max(...(latents.kl ?? latents.variance ?? [1]), 1e-9);
     this.rows = latents.units.map((unit) => this.#row(unit));
     this.dead = h("details", { class: "dead" });
-    this.dead.addEventListener("toggle", () => this.painter.refresh());
     this.element = h("div", { class: "latents" });
     this.#lay();
     this.painter = new Painter(decoder, this.image, this.rows.map((row) => ({
       unit: row.unit, canvas: row.strip, values: row.values,
-      isShown: () => this.#isActive(row.unit) || this.dead.open,
     })));
     this.painter.onproblem = (error) => this.element.prepend(problem(error));
   }
@@ -49,35 +46,44 @@ export class LatentsPanel {
     const { kl } = this.latents;
     const lively = this.rows.filter((row) => this.#isActive(row.unit));
     const dead = this.rows.filter((row) => !this.#isActive(row.unit));
-    const why = kl ? "less than 0.1 nats" : "almost no variance";
+    const why = kl ? "less than 0.1 nats above the least" : "almost no variance";
     const count = dead.length === 1 ? "1 latent carries" : `${dead.length} latents carry`;
     fill(this.dead, h("summary", {}, `${count} nothing (${why})`), dead.map((row) => row.element));
-    fill(this.element, lively.map((row) => row.element), dead.length ? this.dead : null);
-    if (!lively.length) this.dead.open = true;
+    const { sampled } = this.latents;
+    const measured = sampled ? h("p", { class: "note measured" }, `${kl ? "KL" : "Variance"} of ${short(sampled)} images`) : null;
+    fill(this.element, lively.map((row) => row.element), dead.length ? this.dead : null, measured);
+    // Where nothing carries anything, that is what there is to see; until something is found to.
+    if (!lively.length || this.isOpenedByItself) this.dead.open = !lively.length;
+    this.isOpenedByItself = !lively.length;
   }
 
   #row(unit) {
-    const { latents } = this;
-    const [low, high] = endsOf(unit, latents.low[unit.first], latents.high[unit.first]);
-    const values = valuesOf(unit, low, high);
+    const row = { unit, ...this.#ends(unit) };
     // Few choices are shown as large as the images of a number, not larger.
-    const row = { unit, low, high, values, width: Math.min(1, values.length / STEPS) };
+    row.width = Math.min(1, row.values.length / STEPS);
     const [, height, width] = this.decoder.shape;
-    row.strip = h("canvas", { class: "strip", width: values.length * width, height, "aria-hidden": "true" });
+    const across = row.values.length * width + (row.values.length - 1) * gapOf(width);
+    row.strip = h("canvas", { class: "strip", width: across, height, "aria-hidden": "true" });
     row.value = h("output", { class: "value" });
-    row.control = unit.kind === "category" ? this.#choices(row) : this.#slider(row);
+    row.carried = h("div", { class: "carried" });
+    this.#showCarried(row);
+    row.control = { category: () => this.#choices(row), angle: () => this.#dial(row), number: () => this.#slider(row) }[unit.kind]();
     row.strip.addEventListener("click", (event) => {
-      if (!this.sliders) return;
       const box = row.strip.getBoundingClientRect();
-      const at = Math.floor(((event.clientX - box.left) / box.width) * values.length);
-      this.move(row, values[Math.min(values.length - 1, Math.max(0, at))]);
+      const at = Math.floor(((event.clientX - box.left) / box.width) * row.values.length);
+      this.move(row, row.values[Math.min(row.values.length - 1, Math.max(0, at))]);
     });
     row.element = h("div", { class: `latent ${unit.kind}`, "data-latent": unit.first },
-      this.#label(row), this.#carried(unit),
-      h("div", { class: "track" }, this.sliders ? row.control : null, row.strip),
-      this.sliders ? row.value : null);
+      this.#label(row), row.carried,
+      h("div", { class: "track" }, row.control, row.strip),
+      h("div", { class: "ends" }, row.value, h("div", { class: "acts" }, this.actions(row))));
     row.element.style.setProperty("--width", row.width);
     return row;
+  }
+
+  #ends(unit) {
+    const [low, high] = endsOf(unit, this.latents.low[unit.first], this.latents.high[unit.first]);
+    return { low, high, values: valuesOf(unit, low, high) };
   }
 
   #slider(row) {
@@ -86,14 +92,29 @@ export class LatentsPanel {
       "data-latent": row.unit.first,
       oninput: () => this.move(row, Number(slider.value)),
     });
+    row.reach = () => {
+      // The highest first: a slider whose ends cross shows neither.
+      for (const [name, value] of [["max", row.high], ["min", row.low], ["step", (row.high - row.low) / POSITIONS]]) slider.setAttribute(name, value);
+    };
     row.show = (value) => {
       slider.value = value;
-      row.value.textContent = row.unit.kind === "angle" ? `${Math.round((180 * value) / Math.PI)}°` : signed(value);
+      row.value.textContent = signed(value);
       slider.setAttribute("aria-valuetext", row.value.textContent);
     };
     row.setLabel = (label) => slider.setAttribute("aria-label", label);
-    row.setLabel(this.#labelOf(row.unit));
+    row.setLabel(this.labelOf(row.unit));
     return slider;
+  }
+
+  #dial(row) {
+    const { element, show } = dial((angle) => this.move(row, angle));
+    row.show = (value) => {
+      show(value);
+      row.value.textContent = `${Math.round((180 * value) / Math.PI)}°`;
+    };
+    row.setLabel = (label) => element.setAttribute("aria-label", label);
+    row.setLabel(this.labelOf(row.unit));
+    return element;
   }
 
   /** One button a choice, each above its image. */
@@ -110,18 +131,19 @@ export class LatentsPanel {
       row.value.textContent = String(value);
     };
     row.setLabel = (label) => group.setAttribute("aria-label", label);
-    row.setLabel(this.#labelOf(row.unit));
+    row.setLabel(this.labelOf(row.unit));
     return group;
   }
 
-  #labelOf({ first, label }) {
+  /** What a unit is called: z3, or z3 and the name it was given. */
+  labelOf({ first, label }) {
     const name = this.latents.names[first];
     return name ? `${label} ${name}` : label;
   }
 
   #label(row) {
     const { first: latent, label, role } = row.unit;
-    const index = h("span", { class: "index", title: role }, label, role ? h("small", {}, ` ${role}`) : null);
+    const index = h("span", { class: "index" }, label, role ? h("small", { class: `role ${role}` }, role) : null);
     const given = this.latents.names[latent];
     if (!this.rename) return h("div", { class: "label" }, index, h("span", { class: "given" }, given));
     const field = h("input", {
@@ -129,18 +151,19 @@ export class LatentsPanel {
       autocomplete: "off", spellcheck: "false", "aria-label": `Name of latent ${latent}`,
     });
     const said = h("span", { class: "said", role: "status" });
-    field.addEventListener("change", async () => {
+    row.rename = async (name) => {
       try {
-        const { labels, names } = await this.rename(latent, field.value);
+        const { labels, names } = await this.rename(latent, name);
         Object.assign(this.latents, { labels, names });
         field.value = names[latent];
-        row.setLabel(this.#labelOf(row.unit));
+        row.setLabel(this.labelOf(row.unit));
         fill(said, "kept");
         setTimeout(() => fill(said), 2000);
       } catch (error) {
         fill(said, error.message);
       }
-    });
+    };
+    field.addEventListener("change", () => row.rename(field.value));
     field.addEventListener("keydown", (event) => {
       if (event.key === "Enter") field.blur();
       if (event.key === "Escape") { field.value = this.latents.names[latent]; field.blur(); }
@@ -148,16 +171,38 @@ export class LatentsPanel {
     return h("div", { class: "label" }, index, field, said);
   }
 
-  #carried({ first, size }) {
+  #showCarried({ carried, unit: { first, size } }) {
     const { kl, variance } = this.latents;
     const parts = (kl ?? variance)?.slice(first, first + size);
-    if (!parts) return h("div", { class: "carried" });
+    if (!parts) return;
     const value = parts.reduce((sum, part) => sum + part, 0);
-    const share = `${Math.max(0, Math.min(100, (100 * value) / this.most))}%`;
-    const unit = kl ? "nats of KL to the prior" : "variance of the codes";
-    return h("div", { class: "carried", title: `${short(value, 3)} ${unit}` },
+    const most = kl ? FULL_BAR : Math.max(...variance, 1e-9);
+    const share = `${Math.max(0, Math.min(100, (100 * value) / most))}%`;
+    carried.title = kl ? `${short(value, 3)} nats of KL to the prior; a full bar is ${FULL_BAR} nats` : `${short(value, 3)} variance of the codes; a full bar is the largest`;
+    fill(carried,
       h("span", { class: "bar-back" }, h("span", { class: "bar-front", style: { width: share } })),
       h("span", { class: "amount" }, short(value, 2), kl ? h("small", {}, " nats") : null));
+  }
+
+  /** Take what was measured since the panel was made; lines stay where they are. */
+  update(latents) {
+    Object.assign(this.latents, latents, { units: this.latents.units });
+    for (const row of this.rows) {
+      this.#showCarried(row);
+      const { low, high, values } = this.#ends(row.unit);
+      if (row.reach && (low !== row.low || high !== row.high)) {
+        Object.assign(row, { low, high, values });
+        row.reach();
+        this.painter.renew(row.unit, values);
+      }
+      this.#mark(row);
+    }
+    this.#lay();
+  }
+
+  /** The line that turns a dimension of the code. */
+  rowOf(latent) {
+    return this.rows.find(({ unit: { first, size } }) => first <= latent && latent < first + size);
   }
 
   /** Move one latent. */
@@ -165,15 +210,15 @@ export class LatentsPanel {
     place(this.code, row.unit, value);
     this.#mark(row);
     this.painter.show(this.code, row.unit);
-    this.onmove();
+    this.onmove(row.unit);
   }
 
-  /** Go to a code. */
-  setCode(code) {
+  /** Go to a code; `unit` is the one whose moves this belongs to, if to one. */
+  setCode(code, unit = null) {
     this.code = Array.from(code);
     for (const row of this.rows) this.#mark(row);
     this.painter.show(this.code);
-    this.onmove();
+    this.onmove(unit);
   }
 
   #mark(row) {

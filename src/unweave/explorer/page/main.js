@@ -9,6 +9,10 @@ try {
     const name = path.slice("/runs/".length);
     crumbs(name);
     await (await import("unweave/run_page.js")).showRun(main, name);
+  } else if (path.startsWith("/studies/")) {
+    const name = path.slice("/studies/".length);
+    crumbs(name);
+    await (await import("unweave/study_page.js")).showStudy(main, name);
   } else if (path === "/compare") {
     crumbs("comparison");
     const names = new URLSearchParams(location.search).getAll("run");

@@ -1,7 +1,8 @@
 // Decides what to decode next: the one image first, then stale lines of the grid in turn.
 //
 // Only one thing is decoded at a time, always from the newest code. Between two lines
-// the browser gets its turn, so a slider stays quick while the grid follows.
+// the browser gets its turn, so a slider stays quick while the grid follows. Lines that
+// are not in sight wait until they are: a ladder has many more than a screen shows.
 import { draw } from "unweave/pixels.js";
 import { place } from "unweave/turning.js";
 
@@ -23,22 +24,21 @@ function measured(name, asked) {
   performance.measure(name, { start: asked });
 }
 
-/** Say how long the last image and grid took, from the wish to the picture. */
-export function showTimings(place) {
-  const timer = setInterval(() => {
-    if (!place.isConnected) clearInterval(timer); // the panel was drawn anew
-    const last = (name) => performance.getEntriesByName(name).at(-1)?.duration;
-    const [image, grid] = [last("unweave image"), last("unweave grid")];
-    if (grid !== undefined) place.textContent = `image ${image.toFixed(1)} ms · grid ${grid.toFixed(0)} ms`;
-  }, 500);
-}
+const NEAR = "250px"; // from the screen's edge, where lines are drawn before they are seen
 
 export class Painter {
-  /** @param lines [{ unit, canvas, values, isShown() }] */
+  /** @param lines [{ unit, canvas, values }]; `values` may be changed, then `renew` the line */
   constructor(decoder, image, lines) {
     this.decoder = decoder;
     this.image = image;
-    this.lines = lines.map((line) => ({ ...line, isStale: true }));
+    this.lines = lines.map((line) => ({ ...line, isStale: true, isInSight: false }));
+    const sight = new IntersectionObserver((entries) => {
+      for (const { target, isIntersecting } of entries) {
+        this.lines.find((line) => line.canvas === target).isInSight = isIntersecting;
+      }
+      if (this.code) this.#work();
+    }, { rootMargin: NEAR });
+    for (const line of this.lines) sight.observe(line.canvas);
     this.code = null;
     this.imageAsked = 0; // when the newest code came, if its image is not drawn yet
     this.gridAsked = 0;
@@ -57,8 +57,10 @@ export class Painter {
     this.#work();
   }
 
-  /** Draw lines that have come into view. */
-  refresh() {
+  /** Draw a unit's line anew, between other ends. */
+  renew(unit, values) {
+    const line = this.lines.find((one) => one.unit === unit);
+    Object.assign(line, { values, isStale: true });
     if (this.code) this.#work();
   }
 
@@ -76,7 +78,7 @@ export class Painter {
   }
 
   #hasWork() {
-    return Boolean(this.imageAsked) || this.lines.some((line) => line.isStale && line.isShown());
+    return Boolean(this.imageAsked) || this.lines.some((line) => line.isStale && line.isInSight);
   }
 
   /** Decode and draw one thing; return whether there was any. */
@@ -91,7 +93,7 @@ export class Painter {
     }
     for (let i = 0; i < this.lines.length; i++) {
       const line = this.lines[(this.next + i) % this.lines.length];
-      if (!line.isStale || !line.isShown()) continue;
+      if (!line.isStale || !line.isInSight) continue;
       this.next = (this.next + i + 1) % this.lines.length;
       await this.#drawLine(line);
       return true;
@@ -105,13 +107,16 @@ export class Painter {
 
   async #drawLine(line) {
     line.isStale = false;
-    const { code } = this;
-    const count = line.values.length;
-    const codes = new Float32Array(count * code.length);
-    for (let i = 0; i < count; i++) {
-      codes.set(code, i * code.length);
-      place(codes.subarray(i * code.length, (i + 1) * code.length), line.unit, line.values[i]);
-    }
-    draw(line.canvas, await this.decoder.decode(codes, count), count, this.decoder.shape);
+    draw(line.canvas, await decodeLine(this.decoder, this.code, line), line.values.length, this.decoder.shape);
   }
+}
+
+/** The images of a code with a unit at each of some values. */
+export function decodeLine(decoder, code, { unit, values }) {
+  const codes = new Float32Array(values.length * code.length);
+  values.forEach((value, i) => {
+    codes.set(code, i * code.length);
+    place(codes.subarray(i * code.length, (i + 1) * code.length), unit, value);
+  });
+  return decoder.decode(codes, values.length);
 }

@@ -67,10 +67,15 @@ function scales(xs, ys, { xLabels = null, isLogarithmic = false }) {
   const [x0, x1] = ends(xs), [y0, y1] = ends(ys.filter((value) => value !== null).map(bent));
   const x = (value) => LEFT + ((value - x0) / (x1 - x0)) * (WIDTH - LEFT - RIGHT);
   const y = (value) => HEIGHT - BOTTOM - ((bent(value) - y0) / (y1 - y0)) * (HEIGHT - TOP - BOTTOM);
-  const named = xLabels && xLabels.length <= 6;
-  const xTicks = named ? xLabels.map((label, i) => [i, label]) : ticks(x0, x1).map((at) => [at, short(at, 1)]);
-  const yTicks = isLogarithmic ? powers(y0, y1) : ticks(y0, y1);
-  return { x, y, xTicks, yTicks: yTicks.map((at) => [at, tickText(at)]) };
+  const xTicks = xLabels ? spread(xLabels) : numbered(ticks(x0, x1));
+  const yTicks = isLogarithmic ? powers(y0, y1).map((at) => [at, tickText(at, 0)]) : numbered(ticks(y0, y1));
+  return { x, y, xTicks, yTicks };
+}
+
+/** Some of the names of values, at even distances. */
+function spread(labels) {
+  const step = Math.ceil(labels.length / 6);
+  return labels.flatMap((label, i) => (i % step === 0 ? [[i, label]] : []));
 }
 
 /** Round numbers between two powers of ten. */
@@ -81,10 +86,17 @@ function powers(low, high) {
   return within.length > 6 ? within.filter((at) => Number.isInteger(Math.round(Math.log10(at) * 1e9) / 1e9)) : within;
 }
 
-function tickText(value) {
-  const size = Math.abs(value);
-  if (size >= 1e4) return `${short(Math.round(value / 100) / 10, 0)}k`;
-  return short(value, size >= 10 ? 0 : size >= 1 ? 1 : 2);
+/** Ticks with as many digits as tell them apart. */
+function numbered(found) {
+  const step = found.length > 1 ? found[1] - found[0] : 1;
+  const digits = Math.min(6, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+  return found.map((at) => [at, tickText(at, digits)]);
+}
+
+function tickText(value, digits) {
+  if (Math.abs(value) >= 1e4) return `${(value / 1000).toLocaleString("en", { maximumFractionDigits: 1 })}k`;
+  if (value !== 0 && Math.abs(value) < 1e-3) return value.toExponential(0);
+  return value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: Math.max(digits, Math.abs(value) < 1 ? 3 : 0) });
 }
 
 function ends(values) {

@@ -1,53 +1,85 @@
 // A run: sliders, heat map, curves, scores, settings; what trains is followed.
-import { getBytes, getJson, post, runAddress } from "unweave/api.js";
-import { fill, h, problem, section, short, twinned, twins, words } from "unweave/dom.js";
+import { getJson, post, runAddress } from "unweave/api.js";
+import { drawApplications } from "unweave/applications.js";
+import { Bench } from "unweave/bench.js";
+import { drawCurves } from "unweave/curves.js";
+import { fill, h, problem, section, short, twinned, words } from "unweave/dom.js";
+import { embeddingSection } from "unweave/embedding.js";
 import { heatMapSection } from "unweave/heat_map.js";
-import { LatentsPanel, codeTwins } from "unweave/latents.js";
-import { COLORS, linePlot } from "unweave/plots.js";
+import { codeTwins } from "unweave/latents.js";
+import { sayGone, sayHere } from "unweave/liveness.js";
+import { firstRow, loadDecoder, servedStarts } from "unweave/loading.js";
 import { responseSection } from "unweave/responses.js";
-import { Starts, bench } from "unweave/starts.js";
+import { drawScores } from "unweave/scores.js";
+import { tourButton } from "unweave/tour.js";
+import { twoImagesSection } from "unweave/two_images.js";
+import { drawCaption, drawWarnings } from "unweave/warnings.js";
 
 const EVERY = 2000; // milliseconds between two looks at a run that trains
-const SHOWN_WARNINGS = 3; // lines before the rest is folded away
 
-export async function showRun(main, name) {
+/** What a served page is made with; a page in one file has its own. */
+const SERVED = {
+  decoder: loadDecoder,
+  starts: servedStarts,
+  rename: (page) => (latent, name) => post(page.address("/name"), JSON.stringify({ latent, name })),
+  isFollowed: true,
+};
+
+export async function showRun(main, name, means = SERVED) {
   const address = (rest) => runAddress(name, rest);
   const run = await getJson(address(".json"));
-  const page = { name, run, address, panel: null, starts: null };
-  const header = h("div"), warnings = h("div"), bench = h("div"), heat = h("div"), response = h("div");
-  const curves = h("div"), scores = h("div");
-  fill(main, header, warnings, bench, heat, response, curves, scores, settingsSection(run));
-  const guard = async (place, what) => {
+  const page = { name, run, address, means, bench: null };
+  const places = Object.fromEntries(["header", "caption", "warnings", "bench", "two", "heat", "embedding", "response", "scores", "applications", "curves"].map((part) => [part, h("div", { class: `place-${part}` })]));
+  const titles = { bench: "Latents", heat: "Factors and latents", curves: "Training", response: "Responses", embedding: "Embedding", two: "Two images", applications: "Applications", scores: "Scores" };
+  fill(main, Object.values(places), h("div", { class: "place-settings" }, settingsSection(run)));
+  const guard = async (part, what) => {
     try {
-      await what();
+      await what(places[part]);
     } catch (error) {
-      fill(place, section(place.dataset.title ?? "Problem", problem(error)));
+      fill(places[part], section(titles[part] ?? "Problem", problem(error)));
     }
   };
-  heat.dataset.title = "Factors and latents";
-  bench.dataset.title = "Latents";
-  curves.dataset.title = "Training";
-  drawHeader(header, run);
-  drawScores(scores, run);
-
-  await guard(curves, () => drawCurves(curves, page));
+  drawHeader(places.header, run);
+  waiting(places.bench, "Latents", "The decoder is on its way …", heightOf(run));
+  for (const part of ["caption", "warnings"]) places[part].classList.toggle("reserved", Boolean(run.weights_version));
+  const quickly = [guard("curves", (place) => drawCurves(place, page)), guard("scores", (place) => drawScores(place, page))];
   if (run.weights_version) await showWeights();
-  else fill(bench, section("Latents", h("p", { class: "note" }, "No weights have been kept yet; this page shows them when they are.")));
-  follow(page, { header, bench, curves, scores, guard, showWeights });
+  else fill(places.bench, section("Latents", h("p", { class: "note" }, "No weights have been kept yet; this page shows them when they are.")));
+  await Promise.all(quickly);
+  for (const part of ["caption", "warnings"]) places[part].classList.remove("reserved");
+  if (run.weights_version) await guard("applications", (place) => drawApplications(place, page));
+  if (means.isFollowed) follow(page, { places, guard, showWeights });
 
   async function showWeights() {
-    const focused = bench.contains(document.activeElement) ? document.activeElement : null;
+    const focused = places.bench.contains(document.activeElement) ? document.activeElement : null;
     const [latent, kind] = [focused?.closest("[data-latent]")?.dataset.latent, focused?.type];
-    await guard(bench, () => drawBench(bench, page));
-    askForData(bench, page, showWeights);
-    if (latent) bench.querySelector(`.latent[data-latent="${latent}"] input[type="${kind}"]`)?.focus();
+    await guard("bench", (place) => drawBench(place, page));
+    askForData(places.bench, page, showWeights);
+    if (latent) places.bench.querySelector(`.latent[data-latent="${latent}"] input[type="${kind}"]`)?.focus();
+    if (page.bench) await guard("two", async (place) => fill(place, await twoImagesSection(page)));
     if (page.latents?.factors.length) {
-      await guard(heat, async () => fill(heat, await heatMapSection(page)));
-      const wasOpen = response.querySelector("details")?.open;
-      fill(response, responseSection(page, wasOpen));
+      if (!places.heat.childElementCount) waiting(places.heat, "Factors and latents", "Codes of some images are compared with their factors …", 220);
+      await guard("heat", async (place) => fill(place, await heatMapSection(page)));
+      fill(places.response, responseSection(page, places.response.querySelector("details")?.open));
     }
-    if (run.codes_from !== "nowhere" && !page.latents?.asks.length) await guard(warnings, () => drawWarnings(warnings, page));
+    if (run.codes_from === "nowhere" || page.latents?.asks.length || page.latents?.problem) return;
+    await guard("caption", (place) => drawCaption(place, page));
+    await guard("warnings", (place) => drawWarnings(place, page));
+    await guard("embedding", async (place) => fill(place, await embeddingSection(page)));
   }
+}
+
+/** Keep the room that a part will need, so that nothing jumps when it comes. */
+function waiting(place, title, text, height) {
+  const shown = section(title, h("p", { class: "note", role: "status" }, text));
+  shown.style.minHeight = `${height}px`;
+  fill(place, shown);
+}
+
+/** About how many pixels the latents of a run need, as far as they are in the first screen. */
+function heightOf({ settings }) {
+  const latents = settings.method?.latent_dim ?? 10;
+  return Math.min(640, Math.max(430, 70 + 92 * latents));
 }
 
 function drawHeader(place, run) {
@@ -59,59 +91,39 @@ function drawHeader(place, run) {
       h("li", {}, h("span", { class: `state ${run.state}` }, run.state)),
       tag("method", run.method),
       run.knob ? tag(words(run.knob), short(run.knob_value)) : null,
-      tag("data", run.data), tag("seed", run.seed), tag("", far)),
+      tag("data", run.data), tag("seed", run.seed), tag("", far), h("li", {}, tourButton())),
     h("p", { class: "note" }, run.method_summary),
     run.message ? problem(run.message) : null);
 }
 
-async function drawWarnings(place, page) {
-  const found = await getJson(page.address("/warnings.json"));
-  const links = twins([["warnings.json", page.address("/warnings.json")]]);
-  if (!found.warnings.length) {
-    fill(place, h("p", { class: "note" }, "No collapsed latents, no entangled pairs, and the KL is not at a limit.", links));
-    return;
-  }
-  const [lines, more] = [found.in_short.slice(0, SHOWN_WARNINGS), found.in_short.slice(SHOWN_WARNINGS)];
-  const each = found.warnings.length > found.in_short.length ? found.warnings.map((warned) => warned.message) : more;
-  fill(place, h("div", { class: "warnings" },
-    h("ul", {}, lines.map((line) => h("li", {}, line))),
-    each.length ? h("details", {},
-      h("summary", {}, each === more ? `${more.length} more` : `all ${each.length}, one by one`),
-      h("ul", {}, each.map((line) => h("li", {}, line)))) : null,
-    links));
-}
-
 async function drawBench(place, page) {
-  const { run, address } = page;
-  const loading = run.decodes ? loadDecoder(run, address) : null; // while latents are measured
+  const { run, address, means } = page;
+  const loading = run.decodes ? means.decoder(run, address) : null; // while latents are measured
   loading?.catch(() => {}); // what is wrong is said where it is awaited
-  page.latents = await getJson(address("/latents.json"));
+  // What the record says of latents is there at once; encoding some thousand images takes a while.
+  page.latents = await getJson(address("/latents.json?quick=1"));
   if (!run.decodes) {
     fill(place, section("Latents", h("p", { class: "note" },
       `${run.method} makes no images of codes, so there is nothing to slide. What its codes say about factors is below.`)));
     return;
   }
-  const before = page.panel && { code: page.panel.code, start: page.starts.start, isUnmoved: page.starts.isUnmoved };
+  const before = page.bench && { code: page.bench.code, start: page.bench.starts.start, isUnmoved: page.bench.isUnmoved };
   const decoder = await loading;
   page.decoder?.release();
   page.decoder = decoder;
-  const panel = new LatentsPanel({
-    latents: page.latents, decoder: page.decoder,
-    rename: (latent, name) => post(address("/name"), JSON.stringify({ latent, name })),
-  });
-  const starts = new Starts(panel, served(page));
-  const links = h("span");
-  panel.onmove = () => fill(links, twins([["latents.json", address("/latents.json")], ...codeTwins(address, panel.code)]));
-  fill(place, section("Latents", page.latents.problem ? problem(page.latents.problem) : null, bench(panel, starts)));
-  place.querySelector("h2").append(links);
-  Object.assign(page, { panel, starts });
+  const bench = new Bench({ latents: page.latents, decoder, source: means.starts(page), rename: means.rename(page), run });
+  bench.listen((code) => bench.showTwins(means.isFollowed ? [["latents.json", address("/latents.json")], ...codeTwins(address, code)] : []));
+  if (page.latents.problem) bench.element.prepend(problem(page.latents.problem));
+  fill(place, bench.element);
+  page.bench = bench;
   // With new weights the same image has another code; a code that was slid to stays.
-  if (before?.isUnmoved && before.start.row !== undefined) await starts.fromRow(before.start.row);
-  else if (before) {
-    starts.start = before.start;
-    panel.setCode(before.code);
-  } else if (page.latents.rows) await starts.fromRow(firstRow(page.latents.rows));
-  else await starts.prior();
+  if (before?.isUnmoved && before.start.row !== undefined) await bench.starts.fromRow(before.start.row);
+  else if (before?.start) bench.resume(before);
+  else await bench.begin(means.first?.(page) ?? (page.latents.rows ? firstRow(page.latents.rows) : null));
+  if (page.latents.is_quick) {
+    page.latents = await getJson(address("/latents.json"));
+    bench.panel.update(page.latents);
+  }
 }
 
 /** Data elsewhere on the disk is opened only if the reader says so; the run alone may not. */
@@ -132,76 +144,17 @@ function askForData(place, page, again) {
   (place.querySelector(".problem") ?? place.firstChild).replaceWith(asked);
 }
 
-/** An image from the middle of the set rather than its very first, which is often an extreme. */
-export function firstRow(rows) {
-  return Math.floor(rows * 0.4142);
-}
-
-export async function loadDecoder(run, address) {
-  const { Decoder } = await import("unweave/decoder.js");
-  const model = await getBytes(address("/decoder.onnx"));
-  return Decoder.create(model, run.image_shape, async () => (await fetch("/page/ort.wasm.gz")).body);
-}
-
-/** Starts that the server finds. */
-function served({ run, address, latents }) {
-  return {
-    rows: latents.rows,
-    row: (row) => getJson(address(`/row.json?row=${row}`)),
-    prior: (seed) => getJson(address(`/prior.json?seed=${seed}`)),
-    upload: run.codes_from === "images" ? (file) => post(address("/encode"), file) : null,
-    twin: (start) => start.row !== undefined ? ["row.json", address(`/row.json?row=${start.row}`)]
-      : start.seed !== undefined ? ["prior.json", address(`/prior.json?seed=${start.seed}`)] : null,
-  };
-}
-
-async function drawCurves(place, page) {
-  const { curves, kl } = await getJson(page.address("/curves.json"));
-  const names = [...new Set(curves.map((curve) => curve.name))];
-  const plots = names.map((name) => linePlot(words(name), curves
-    .filter((curve) => curve.name === name)
-    .map((curve) => ({ label: curve.player, x: curve.steps, y: curve.values }))));
-  if (kl.steps.length) {
-    const lines = kl.kl[0].map((_, latent) => ({
-      label: page.latents?.labels[latent] ?? `z${latent}`, x: kl.steps, y: kl.kl.map((row) => row[latent]),
-      color: COLORS[latent % COLORS.length],
-    }));
-    plots.unshift(linePlot("KL of each latent, nats", lines, { isLinear: true })); // dead ones lie at 0
-  }
-  fill(place, plots.length ? twinned(section("Training", h("div", { class: "plots" }, plots)),
-    [["curves.json", page.address("/curves.json")]]) : []);
-}
-
-function drawScores(place, { scores, protocols, meanings }) {
-  const entries = Object.entries(scores);
-  if (!entries.length) {
-    fill(place, section("Scores", h("p", { class: "note" }, "Not scored yet: ", h("code", {}, "unweave evaluate RUN"))));
-    return;
-  }
-  fill(place, section("Scores", h("div", { class: "scroll" }, h("table", {},
-    h("thead", {}, h("tr", {}, h("th", {}, "metric"), h("th", { class: "number" }, "score"),
-      h("th", {}, "better is"), h("th", { class: "wide" }, "protocol"), h("th", { class: "wide" }, "what it means"))),
-    h("tbody", {}, entries.map(([name, score]) => h("tr", {},
-      h("td", {}, words(name)),
-      h("td", { class: "number" }, short(score.value, 4)),
-      h("td", {}, score.value === null ? `not scored: ${score.reason}` : score.higher_is_better ? "higher" : "lower"),
-      h("td", { class: "wide" }, [protocols[name], ...(score.notes ?? [])].join("; ")),
-      h("td", { class: "wide meaning" }, meanings[name] ?? ""))))))));
-}
-
 function settingsSection(run) {
   return twinned(section("Settings",
     h("details", {}, h("summary", {}, "Settings and versions"),
-      h("pre", { tabindex: 0, "aria-label": "Settings" }, JSON.stringify({ settings: run.settings, versions: run.versions }, null, 2)))),
+      h("pre", { tabindex: 0, role: "region", "aria-label": "Settings as JSON" }, JSON.stringify({ settings: run.settings, versions: run.versions }, null, 2)))),
     [["run.json", runAddress(run.name, ".json")], ["status.json", runAddress(run.name, "/status.json")]]);
 }
 
 /** Look at a run again and again while it may change, and redraw what did. */
-function follow(page, { header, bench, curves, scores, guard, showWeights }) {
-  const live = document.getElementById("live");
+function follow(page, { places, guard, showWeights }) {
   const isLive = () => ["running", "new", "interrupted"].includes(page.run.state);
-  const say = () => fill(live, page.run.state === "running" ? "● live" : "");
-  say();
+  sayHere(page.run.state === "running");
   let isLooking = false;
   setInterval(async () => {
     if (isLooking || document.hidden) return;
@@ -210,18 +163,19 @@ function follow(page, { header, bench, curves, scores, guard, showWeights }) {
       const now = await getJson(page.address("/status.json"));
       const before = page.run;
       // A slider that is held or a name that is being typed is not taken away; the next look will do.
-      const isInUse = bench.querySelector(":active, .name:focus");
+      const isInUse = places.bench.querySelector(":active, .name:focus");
       if (isInUse) now.weights_version = before.weights_version;
       page.run = { ...before, ...now };
-      if (now.state !== before.state || now.step !== before.step) drawHeader(header, page.run);
-      if (now.curves_version !== before.curves_version) await guard(curves, () => drawCurves(curves, page));
+      if (now.state !== before.state || now.step !== before.step) drawHeader(places.header, page.run);
+      if (now.curves_version !== before.curves_version) await guard("curves", (place) => drawCurves(place, page));
       if (now.weights_version !== before.weights_version) await showWeights();
       if (now.scores_version !== before.scores_version) {
-        drawScores(scores, await getJson(page.address(".json")));
+        Object.assign(page.run, await getJson(page.address(".json")));
+        await guard("scores", (place) => drawScores(place, page));
       }
-      say();
+      sayHere(page.run.state === "running");
     } catch (error) {
-      fill(live, "server gone");
+      sayGone(error);
     } finally {
       isLooking = false;
     }

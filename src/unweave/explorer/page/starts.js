@@ -1,25 +1,24 @@
-// Where to start from: an image of the data set, one of the user's, or the prior.
+// Where to start from: a row of the data, an image of the user's, a stored one, or the prior.
 import { fill, h, problem, twins, words } from "unweave/dom.js";
-import { showTimings } from "unweave/painter.js";
 
 const PICTURES = "image/png,image/jpeg,image/webp,image/bmp,image/gif,image/tiff";
 
-/** Controls that give codes to `panel`, from `source`; see `served` and `stored` below. */
+/** Controls that find a start: { code, picture, row, seed, factors, what }. */
 export class Starts {
-  constructor(panel, source) {
-    this.panel = panel;
+  /** @param source what can be started from; `servedStarts` and `storedStarts` make it */
+  constructor(source) {
     this.source = source;
+    this.onstart = () => {}; // told the start that was found
     this.start = null;
     this.seed = 0;
     this.turn = 0;
-    this.picture = h("img", { class: "original", alt: "Image that is started from", hidden: true });
     this.facts = h("p", { class: "facts" });
     this.said = h("div");
     this.row = source.rows ? this.#rowField() : null;
     this.element = h("div", { class: "starts" },
       h("div", { class: "buttons" },
-        source.rows ? h("button", { type: "button", onclick: () => this.random() }, "Random image") : null,
-        h("button", { type: "button", onclick: () => this.prior() }, "Prior sample"),
+        source.rows || source.images?.length ? h("button", { type: "button", onclick: () => this.random() }, "Random image") : null,
+        source.prior ? h("button", { type: "button", onclick: () => this.prior() }, "Prior sample") : null,
         source.upload ? this.#upload() : null,
         h("button", { type: "button", class: "quiet", onclick: () => this.again() }, "Back to start")),
       this.row ? h("label", { class: "row-field" }, "Row of the data ", this.row) : null,
@@ -38,7 +37,7 @@ export class Starts {
     field.addEventListener("change", () => {
       const [file] = field.files;
       field.value = "";
-      if (file) this.#begin(() => this.source.upload(file), `your image ${file.name}`);
+      if (file) this.#find(() => this.source.upload(file), `your image ${file.name}`);
     });
     return h("label", { class: "button" }, "Upload image", field);
   }
@@ -47,63 +46,56 @@ export class Starts {
     return h("div", { class: "gallery", role: "group", "aria-label": "Images to start from" },
       this.source.images.map((start) => h("button", {
         type: "button", title: `row ${start.row}`, "aria-label": `Start from row ${start.row}`,
-        onclick: () => this.#begin(() => start, `row ${start.row}`),
+        onclick: () => this.fromRow(start.row),
       }, h("img", { src: start.picture, alt: "" }))));
   }
 
   random() {
-    return this.fromRow(Math.floor(Math.random() * this.source.rows));
+    const { rows, images } = this.source;
+    const row = rows ? Math.floor(Math.random() * rows) : images[Math.floor(Math.random() * images.length)].row;
+    return this.fromRow(row);
   }
 
   fromRow(row) {
-    if (this.row) this.row.value = row;
-    return this.#begin(() => this.source.row(row), `row ${row}`);
+    return this.#find(() => this.source.row(row), `row ${row}`);
   }
 
-  prior() {
-    return this.#begin(() => this.source.prior(this.seed++), "a draw from the prior");
+  prior(seed = this.seed++) {
+    return this.#find(() => this.source.prior(seed), "a draw from the prior");
   }
 
   /** Go back to the last start, after moving latents. */
   again() {
-    if (this.start) this.panel.setCode(this.start.code);
+    if (this.start) this.onstart(this.start);
   }
 
-  /** Whether the latents are where the last start put them. */
-  get isUnmoved() {
-    return this.start !== null && this.start.code.every((value, i) => value === this.panel.code[i]);
-  }
-
-  async #begin(find, what) {
+  async #find(find, what) {
     const turn = ++this.turn;
     try {
-      const start = await find();
+      const start = { ...(await find()), what };
       if (turn !== this.turn) return; // something else was asked for meanwhile
-      this.start = start;
       fill(this.said);
-      this.picture.hidden = !start.picture;
-      if (start.picture) this.picture.src = start.picture;
-      const factors = Object.entries(start.factors ?? {});
-      fill(this.facts, `Started from ${what}`,
-        factors.length ? ": " + factors.map(([name, value]) => `${words(name)} ${value}`).join(", ") : "",
-        this.source.twin?.(start) ? twins([this.source.twin(start)]) : null);
-      this.panel.setCode(start.code);
+      this.show(start);
+      this.onstart(start);
     } catch (error) {
       fill(this.said, problem(error));
     }
   }
-}
 
-/** The decoded image beside the one that was started from, and the panel that slides it. */
-export function bench(panel, starts) {
-  const timing = h("p", { class: "timing" }), caption = h("figcaption");
-  starts.picture.addEventListener("load", () => { caption.textContent = "start"; });
-  showTimings(timing);
-  return h("div", { class: "bench" },
-    h("div", { class: "stage" },
-      h("div", { class: "views" },
-        h("figure", {}, panel.image, h("figcaption", {}, "decoded")),
-        h("figure", {}, starts.picture, caption)),
-      starts.element, timing),
-    panel.element);
+  /** Take a start that was found elsewhere. */
+  take(start) {
+    this.turn++;
+    this.show(start);
+    this.onstart(start);
+  }
+
+  /** Say what is started from. */
+  show(start) {
+    this.start = start;
+    if (this.row) this.row.value = start.row ?? "";
+    const factors = Object.entries(start.factors ?? {});
+    fill(this.facts, `Started from ${start.what}`,
+      factors.length ? ": " + factors.map(([name, value]) => `${words(name)} ${value}`).join(", ") : "",
+      this.source.twin?.(start) ? twins([this.source.twin(start)]) : null);
+  }
 }

@@ -11,6 +11,14 @@ from unweave.runs.config import named
 from unweave.settings.plain import flat, from_plain
 
 
+class Mistakes(ConfigError):
+    """Several things that are wrong with one part of a study."""
+
+    def __init__(self, problems: Sequence[str]):
+        self.problems = list(problems)
+        super().__init__("; ".join(self.problems))
+
+
 class StudyErrors(ConfigError):
     """Everything that is wrong with a study, in one list."""
 
@@ -117,8 +125,13 @@ class Published:
     """What the paper writes after ±."""
     settings: Mapping[str, Any] = field(default_factory=dict)
     """Which of our settings it belongs to, if several are varied."""
+    data: str = ""
+    """Which of our data sets it belongs to, if there are several."""
     source: str = ""
     note: str = ""
+    """What is different there: protocol, budget, data."""
+    reason: str = ""
+    """Why we think ours is otherwise, where it is."""
 
 
 def read_data(value: Any) -> tuple[str, ...]:
@@ -224,7 +237,15 @@ def read_methods(value: Any) -> tuple[tuple[MethodPlan, bool], ...]:
     """Read the methods, each with whether it has a label of its own."""
     if not isinstance(value, (list, tuple)) or not value:
         raise ConfigError("methods: expected a list with at least one method")
-    return tuple(_read_method(entry, f"methods[{index}]") for index, entry in enumerate(value))
+    found, problems = [], []
+    for index, entry in enumerate(value):
+        try:
+            found.append(_read_method(entry, f"methods[{index}]"))
+        except ConfigError as error:
+            problems.append(str(error))
+    if problems:
+        raise Mistakes(problems)
+    return tuple(found)
 
 
 def _read_method(entry: Any, path: str) -> tuple[MethodPlan, bool]:
@@ -307,8 +328,10 @@ class _PlainPublished:
     metric: str
     value: float
     spread: float | None = None
+    data: str = ""
     source: str = ""
     note: str = ""
+    reason: str = ""
 
 
 def read_shares(value: Any) -> dict[str, tuple[float, float]]:

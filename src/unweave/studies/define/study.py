@@ -105,6 +105,8 @@ class Study:
         for name, read in _READERS.items():
             try:
                 values[name] = read(getattr(self, name))
+            except entries.Mistakes as error:
+                problems += error.problems
             except ConfigError as error:
                 problems.append(str(error))
         if problems:
@@ -126,6 +128,15 @@ class Study:
     def changed(self, **values: Any) -> "Study":
         """Return the study with some fields replaced, such as fewer seeds or steps."""
         return replace(self, **values)
+
+    def quick(self) -> "Study":
+        """Return a study to try it with: a tenth of the steps, three seeds at most."""
+        return self.changed(
+            name=f"{self.name}-quick",
+            seeds=self.seeds[:3],
+            budget=replace(self.budget, steps=max(self.budget.steps // 10, 1)),
+            preset="fast",
+        )
 
     def run(self, root: str | Path = "runs", **how: Any) -> "Outcome":
         """Do what is missing of the study, in folders below `root`; see `run_study`."""
@@ -152,9 +163,38 @@ class Study:
         return write_report(plan, ledger_of(plan, root), None if to is None else Path(to), **how)
 
 
+SHIPPED = Path(__file__).parents[1] / "shipped"
+
+
+def shipped_studies() -> dict[str, Path]:
+    """Return the files of the studies that come with the package, by name."""
+    return {file.stem: file for file in sorted(SHIPPED.glob("*.toml"))}
+
+
+def study_file(given: str | Path) -> Path:
+    """Return the file of a study: the one given or, for the bare name of one, a shipped one.
+
+    A file or folder of that name in the current folder comes first: it is the user's own.
+    """
+    path = Path(given)
+    shipped = shipped_studies()
+    if path.exists():
+        return path
+    if str(given) in shipped:
+        return shipped[str(given)]
+    if path.stem in shipped and path.suffix in ("", ".toml"):
+        raise ConfigError(f"no file {path}; the study that is shipped is called {path.stem!r}")
+    if path.suffix == "":
+        raise ConfigError(
+            f"no file {path}, and no study of that name is shipped: "
+            f"{catalog.suggestion(str(given), list(shipped))}"
+        )
+    return path
+
+
 def read_study(path: str | Path) -> Study:
-    """Read a study from its TOML file."""
-    path = Path(path)
+    """Read a study from its TOML file, or a shipped one by its name."""
+    path = study_file(path)
     if path.is_dir():
         raise ConfigError(
             f"{path} is a folder; expected the TOML file of a study. If its runs are there, give "
@@ -197,10 +237,22 @@ def study_from_plain(plain: Mapping[str, Any]) -> Study:
         if key not in known
     ]
     problems += [f"{key} is missing" for key in ("methods", "data") if key not in plain]
-    name = str(plain.get("name", ""))
+    try:
+        # With something in the place of what is missing, so that the rest is looked at too.
+        study = Study(**({"methods": ["vae"], "data": "toy_xys"} | _known(plain, known)))
+        if problems:
+            from unweave.studies.define.expansion import expand
+
+            expand(study)
+    except StudyErrors as error:
+        problems += error.problems
     if problems:
-        raise StudyErrors(name, problems)
-    return Study(**plain)
+        raise StudyErrors(str(plain.get("name", "")), problems)
+    return study
+
+
+def _known(plain: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
+    return {key: value for key, value in plain.items() if key in names}
 
 
 _SIMPLE = {

@@ -7,8 +7,8 @@ from pathlib import Path
 from unweave import pages
 from unweave.figures.style import Drawing
 from unweave.files.writing import write_atomically
-from unweave.pages import Html, tag
-from unweave.report import pictured, plotted
+from unweave.pages import CONTENTS, Html, tag
+from unweave.report import pictured, plotted, references, references_section
 
 
 @dataclass(frozen=True)
@@ -19,6 +19,8 @@ class Heading:
 @dataclass(frozen=True)
 class Text:
     text: str
+    is_summary: bool = False
+    """Whether the contents of the page follow it."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +29,7 @@ class Cells:
 
     header: Sequence[str]
     lines: Sequence[Sequence[str]]
+    title: str
 
 
 @dataclass(frozen=True)
@@ -50,27 +53,53 @@ class Code:
     text: str
 
 
-Block = Heading | Text | Cells | Plot | Picture | Code
+@dataclass(frozen=True)
+class References:
+    """The papers of methods and metrics."""
+
+    methods: Sequence[str]
+    metrics: Sequence[str]
+
+
+Block = Heading | Text | Cells | Plot | Picture | Code | References
 
 
 def as_html(title: str, blocks: Iterable[Block]) -> str:
     """Return one page that needs no other file: a section under each heading."""
-    sections: list[list[Html]] = [[]]
+    parts: list[Html] = []
+    headed: str = ""
+    under: list[Html] = []
+
+    def close() -> None:
+        if headed or under:
+            parts.append(pages.section(headed, *under) if headed else tag("section", *under))
+            under.clear()
+
     for block in blocks:
         if isinstance(block, Heading):
-            sections.append([tag("h2", block.text)])
+            close()
+            headed = block.text
+        elif isinstance(block, References):
+            close()
+            headed = ""
+            parts.append(references_section(block.methods, block.metrics))
         else:
-            sections[-1].append(_block_html(block))
-    return pages.page(title, tag("h1", title), [tag("section", *parts) for parts in sections])
+            under.append(_block_html(block))
+            if isinstance(block, Text) and block.is_summary:
+                close()
+                headed = ""
+                parts.append(CONTENTS)
+    close()
+    return pages.page(title, tag("h1", title), parts)
 
 
 def _block_html(block: Text | Cells | Plot | Picture | Code) -> Html:
     if isinstance(block, Text):
-        return tag("p", block.text)
+        return tag("p", block.text, class_="summary" if block.is_summary else None)
     if isinstance(block, Code):
         return tag("pre", tag("code", block.text))
     if isinstance(block, Cells):
-        return pages.table(block.header, block.lines)
+        return pages.table(block.header, block.lines, title=block.title)
     if isinstance(block, Plot):
         return plotted(block.drawing, block.caption, block.caption)
     return pictured(pages.data_url(block.png, "image/png"), block.caption, block.caption)
@@ -96,13 +125,16 @@ def write_markdown(path: Path, title: str, blocks: Iterable[Block]) -> None:
     write_atomically(path, "\n\n".join(parts) + "\n")
 
 
-def _block_markdown(block: Heading | Text | Cells | Code) -> str:
+def _block_markdown(block: Heading | Text | Cells | Code | References) -> str:
     if isinstance(block, Heading):
         return f"## {block.text}"
     if isinstance(block, Text):
         return block.text
     if isinstance(block, Code):
         return f"```\n{block.text}\n```"
+    if isinstance(block, References):
+        listed = [f"- {one.in_words()}" for one in references(block.methods, block.metrics)]
+        return "\n".join(["## References", "", *listed]) if listed else ""
     lines = ["| " + " | ".join(block.header) + " |", "|" + "---|" * len(block.header)]
     lines += [
         "| " + " | ".join(cell.replace("|", "\\|") for cell in line) + " |" for line in block.lines

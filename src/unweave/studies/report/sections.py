@@ -9,10 +9,12 @@ import numpy as np
 from unweave import catalog
 from unweave.correlation import rank_correlation
 from unweave.figures.comparisons import draw_agreement
+from unweave.pages.words import counted, duration
 from unweave.runs.folder import RunFolder, versions
 from unweave.studies.define.expansion import Plan
 from unweave.studies.report import plots
 from unweave.studies.report.blocks import Block, Cells, Code, Heading, Picture, Plot, Text
+from unweave.studies.report.published import LEAST_SPREAD, cells_of, marks_of
 from unweave.studies.report.statistics import (
     Comparison,
     compare,
@@ -22,7 +24,7 @@ from unweave.studies.report.statistics import (
 )
 from unweave.studies.report.table import StudyTable
 from unweave.studies.run.ledger import Ledger
-from unweave.studies.run.progress import in_words
+from unweave.views import FEWEST_RUNS, by_chance
 
 MOST_PAIRS = 28
 """With more arms than give so many pairs, each method is compared by its best arm only."""
@@ -31,6 +33,7 @@ MOST_PAIRS = 28
 def what_was_run(plan: Plan, ledger: Ledger, table: StudyTable, command: str) -> Iterator[Block]:
     """Say what the study asked and what it cost."""
     study = plan.study
+    yield Heading("What was run")
     if study.notes:
         yield Text(study.notes.strip())
     states = [row["state"] for row in table.rows]
@@ -46,8 +49,8 @@ def what_was_run(plan: Plan, ledger: Ledger, table: StudyTable, command: str) ->
         f"{len(table)} runs ({counts}) on {', '.join(study.data)}: {len(study.seeds)} seeds, "
         f"{budget.steps:,} steps of {budget.batch_size} images unless a setting says otherwise; "
         f"scored with preset {study.preset}. Together they took "
-        f"{in_words(train + score)} of one worker, of which scoring {in_words(score)}; training "
-        f"was {in_words(processor)} of processor time."
+        f"{duration(train + score)} of one worker, of which scoring {duration(score)}; training "
+        f"was {duration(processor)} of processor time."
     )
     if study.full_size:
         yield Text(f"Full size: {study.full_size.strip()}")
@@ -58,8 +61,9 @@ def what_was_run(plan: Plan, ledger: Ledger, table: StudyTable, command: str) ->
     yield Text(f"Versions: {said}. Intervals are 95 % bootstrap intervals of medians over seeds.")
 
 
-def medians(plan: Plan, done: StudyTable) -> Iterator[Block]:
-    """Give the median of each arm, and of each method."""
+def medians(plan: Plan, table: StudyTable) -> Iterator[Block]:
+    """Give the median of each arm, and of each method; arms that are missing are named."""
+    done = table.done
     yield Heading("Medians by arm")
     columns = [m for m in plan.metrics if np.isfinite(done.column(m)).any()]
     extra = [c for c in ("elbo", "active_dimensions") if _has(done, c)]
@@ -69,7 +73,14 @@ def medians(plan: Plan, done: StudyTable) -> Iterator[Block]:
         cells += [_shown(rows.column(m)) for m in columns]
         cells += [_middle(rows.column(c)) for c in extra]
         lines.append(cells)
-    yield Cells(["arm", "seeds", *columns, *(c.replace("_", " ") for c in extra)], lines)
+    for arm, rows in table.arms().items():
+        if arm not in done.arms():
+            lines.append([arm, f"0 of {len(rows)}", *["–"] * (len(columns) + len(extra))])
+    yield Cells(
+        ["arm", "seeds", *columns, *(c.replace("_", " ") for c in extra)],
+        lines,
+        "Medians over seeds, with 95 % intervals",
+    )
     methods = list(dict.fromkeys(row["method"] for row in done.rows))
     if len(methods) < len(done.arms()):
         yield Text("Over all settings of a method:")
@@ -80,6 +91,7 @@ def medians(plan: Plan, done: StudyTable) -> Iterator[Block]:
                 [method, str(len(rows)), *(_shown(rows.column(m)) for m in columns)]
                 for method, rows in parts.items()
             ],
+            "Medians over all settings of a method",
         )
     if max(len(rows) for rows in done.arms().values()) < 5:
         yield Text("With fewer than five seeds these intervals are too narrow.")
@@ -100,29 +112,36 @@ def _middle(values: Any) -> str:
 
 
 def beside_published(plan: Plan, done: StudyTable) -> Iterator[Block]:
-    """Put published numbers beside ours."""
-    if not plan.study.published:
+    """Put published numbers beside ours, each with a mark."""
+    cells = cells_of(plan, done)
+    if not cells:
         return
     yield Heading("Beside published numbers")
     lines = []
-    for entry in plan.study.published:
-        settings = {key.removeprefix("method."): value for key, value in entry.settings.items()}
-        ours = done.where(method=entry.method, **settings)
+    for cell in cells:
+        entry = cell.published
         spread = "" if entry.spread is None else f" ± {entry.spread:g}"
-        said = ", ".join(f"{k} {v}" for k, v in settings.items())
+        because = f": {entry.reason}" if entry.reason and cell.mark != "reproduced" else ""
         lines.append(
             [
-                f"{entry.method}, {said}" if said else entry.method,
+                cell.name,
                 entry.metric,
                 f"{entry.value:g}{spread}",
-                _shown(ours.column(entry.metric)) if len(ours) else "not run",
+                cell.in_words,
+                str(len(cell.ours)),
+                cell.mark + because,
                 entry.source + (f"; {entry.note}" if entry.note else ""),
             ]
         )
-    yield Cells(["method", "metric", "published", "ours", "source"], lines)
+    header = ["method", "metric", "published", "our median (range)", "seeds", "mark", "source"]
+    yield Cells(header, lines, "Published numbers and ours")
+    counts = ", ".join(f"{count} {mark}" for mark, count in marks_of(cells).items() if count)
     yield Text(
-        "Budgets and protocols differ, as the sources and the full size above say: compare "
-        "orders, not digits."
+        f"Of {len(cells)} published cells: {counts}. Reproduced means that our median lies within "
+        f"the paper's spread (at least {LEAST_SPREAD:g}) or is better, and that a baseline is hit "
+        f"from both sides; direction only, that it stands on the paper's side of every other cell "
+        f"of the metric that the paper sets apart from it. Budgets differ, as the sources and the "
+        f"full size above say."
     )
 
 
@@ -133,7 +152,7 @@ def by_seed(rows: StudyTable, metric: str) -> dict[int, float]:
 
 def comparisons(done: StudyTable, metric: str, source: str) -> Iterator[Block]:
     """Compare arms seed by seed."""
-    better = _higher_is_better(metric)
+    better = higher_is_better(metric)
     arms = {arm: by_seed(rows, metric) for arm, rows in done.arms().items()}
     arms = {arm: scores for arm, scores in arms.items() if scores}
     note = ""
@@ -162,6 +181,7 @@ def comparisons(done: StudyTable, metric: str, source: str) -> Iterator[Block]:
             "told apart",
         ],
         [_comparison_line(c) for c in found],
+        f"Arms compared by {metric} on {source}",
     )
     count = max(c.difference.count for c in found)
     smallest = 2 / 2**count
@@ -210,6 +230,7 @@ def variance(done: StudyTable, published: Mapping[str, tuple[float, float]]) -> 
             ]
             for metric, share in known.items()
         ],
+        "Shares of the variance of each score",
     )
     if published:
         lines = []
@@ -220,7 +241,7 @@ def variance(done: StudyTable, published: Mapping[str, tuple[float, float]]) -> 
                 ours = [_percent(share.method), _percent(share.method + share.setting)]
             lines.append([metric, _percent(method), ours[0], _percent(both), ours[1]])
         both_ways = ["method, published", "ours", "method × setting, published", "ours"]
-        yield Cells(["metric", *both_ways], lines)
+        yield Cells(["metric", *both_ways], lines, "Shares of the variance, published and ours")
     yield Plot("variance", plots.variance_bars(known), "Variance explained")
     yield Text(
         "Setting: what the settings add within methods. Adjusted shares take off what group "
@@ -235,7 +256,7 @@ def _percent(share: float) -> str:
 def agreement(done: StudyTable) -> Iterator[Block]:
     """Show how far metrics rank the runs alike, all turned so that higher is better."""
     columns = {
-        metric: done.column(metric) * (1 if _higher_is_better(metric) else -1)
+        metric: done.column(metric) * (1 if higher_is_better(metric) else -1)
         for metric in done.metrics
     }
     if _has(done, "elbo"):
@@ -244,13 +265,19 @@ def agreement(done: StudyTable) -> Iterator[Block]:
     if len(names) < 2:
         return
     yield Heading("Do the metrics agree?")
-    caption = "Rank correlation between scores, over all runs"
-    if not all(map(_higher_is_better, done.metrics)):
-        caption += "; all are turned so that higher is better"
+    if len(done) < FEWEST_RUNS:
+        yield Text(
+            f"{counted(len(done), 'run')} are too few to tell: ranks of fewer than {FEWEST_RUNS} "
+            "agree by chance."
+        )
+        return
+    caption = f"Rank correlation between scores, over all runs. {by_chance(len(done))}"
+    if not all(map(higher_is_better, done.metrics)):
+        caption += " All are turned so that higher is better."
     yield Plot("agreement", draw_agreement(names, matrix), caption)
 
 
-def _higher_is_better(metric: str) -> bool:
+def higher_is_better(metric: str) -> bool:
     return bool(catalog.load("unweave.metrics", metric, "metric").HIGHER_IS_BETTER)
 
 
@@ -288,7 +315,7 @@ def choosing(
     pictures = []
     truth = {row["run"]: row.get(metric) for row in done.rows}
     for name, scores in chosen.items():
-        if len(scores) < 3:
+        if len(scores) < FEWEST_RUNS:
             continue
         rows = [row for row in done.rows if row["run"] in scores]
         free = np.array([scores[row["run"]] for row in rows])
@@ -303,14 +330,15 @@ def choosing(
         drawing = plots.selection_scatter(scores, known, name, metric)
         pictures.append(Plot(f"selection-{name}", drawing, f"{name} against {metric}"))
     if not lines:
-        yield Text("Too few runs with decoders to rank.")
+        yield Text(f"Fewer than {FEWEST_RUNS} runs with decoders: their ranks would say nothing.")
         return
+    most = max(int(line[1]) for line in lines)
     header = ["score without labels", "runs", *(f"ρ with {m}" for m in done.metrics), "its choice"]
-    yield Cells(header, lines)
+    yield Cells(header, lines, "Rank correlations of scores without labels and true ones")
     yield Text(
-        "ρ: Spearman's rank correlation with the true score. udr compares a run with the other "
-        "seeds of its arm, model_centrality with runs of all arms: of many runs those at even "
-        "distances, as each pair costs an encoding."
+        f"ρ: Spearman's rank correlation with the true score. {by_chance(most)} udr compares a "
+        "run with the other seeds of its arm, model_centrality with runs of all arms: of many "
+        "runs those at even distances, as each pair costs an encoding."
     )
     yield from pictures
 
@@ -339,4 +367,4 @@ def failures(table: StudyTable) -> Iterator[Block]:
     if failed:
         yield Heading("Failed runs")
         lines = [[row["arm"], str(row["seed"]), str(row["error"])] for row in failed[:50]]
-        yield Cells(["arm", "seed", "error"], lines)
+        yield Cells(["arm", "seed", "error"], lines, "Runs that failed")

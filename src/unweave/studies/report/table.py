@@ -122,6 +122,31 @@ def make_table(plan: Plan, ledger: Ledger) -> StudyTable:
     return StudyTable(rows, [short(path) for path in varied], list(plan.metrics))
 
 
+def read_csv(path: Path) -> StudyTable:
+    """Read a table that was written as CSV; numbers are numbers again, and nothing is None.
+
+    Which columns are settings and which are scores the file does not say: any may be asked for.
+    """
+    with path.open(encoding="utf-8", newline="") as file:
+        rows = [{key: _read(value) for key, value in row.items()} for row in csv.DictReader(file)]
+    columns = list(rows[0]) if rows else []
+    return StudyTable(rows, columns, columns)
+
+
+def _read(text: str | None) -> Any:
+    """Return what a cell says: a number, true or false, words, or None where it is empty."""
+    if not text:
+        return None
+    if text in ("True", "False"):
+        return text == "True"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
 def _simple(value: Any) -> Any:
     """Return a value a cell can hold."""
     plain = to_plain(value)

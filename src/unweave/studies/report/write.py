@@ -8,8 +8,17 @@ from unweave.files.json_files import read_json
 from unweave.files.writing import write_atomically
 from unweave.studies.define.expansion import Plan
 from unweave.studies.report import plots, sections
-from unweave.studies.report.blocks import Block, Heading, Plot, Text, write_html, write_markdown
+from unweave.studies.report.blocks import (
+    Block,
+    Heading,
+    Plot,
+    References,
+    Text,
+    write_html,
+    write_markdown,
+)
 from unweave.studies.report.selection import select
+from unweave.studies.report.summary import summary
 from unweave.studies.report.table import StudyTable, make_table
 from unweave.studies.run.ledger import Ledger
 
@@ -61,12 +70,13 @@ def blocks_of(
 ) -> Iterator[Block]:
     """Yield the report piece by piece."""
     done = table.done
+    metric = plan.study.main_metric or plan.metrics[0]
+    yield from summary(plan, table, metric)
     yield from sections.what_was_run(plan, ledger, table, command)
     if len(done) == 0:
         yield Text("No run is finished yet.")
         return
-    metric = plan.study.main_metric or plan.metrics[0]
-    yield from sections.medians(plan, done)
+    yield from sections.medians(plan, table)
     yield from sections.beside_published(plan, done)
     for source in dict.fromkeys(row["data"] for row in done.rows):
         yield from sections.comparisons(done.where(data=source), metric, source)
@@ -78,3 +88,4 @@ def blocks_of(
     yield from sections.choosing(done, chosen, metric)
     yield from sections.traversals(ledger, done, metric)
     yield from sections.failures(table)
+    yield References(list(dict.fromkeys(row["method"] for row in table.rows)), plan.metrics)

@@ -24,6 +24,7 @@ from unweave.studies.run.job import Job, run_job
 from unweave.studies.run.ledger import Ledger, Scoring
 from unweave.studies.run.local import LocalRunner, Work
 from unweave.studies.run.progress import Progress
+from unweave.studies.run.slurm import part_of
 
 
 class Runner(Protocol):
@@ -84,12 +85,14 @@ def run_study(
     retry_failed: bool = False,
     quiet: bool = False,
     source: Path | None = None,
+    part: tuple[int, int] | None = None,
 ) -> Outcome:
     """Do what is missing of a study.
 
     `runner` makes another runner than the local one for a plan; `source` is the
     study's file, kept beside the results. A run that makes no step for `stuck_minutes`
-    is ended and begun again from its checkpoint.
+    is ended and begun again from its checkpoint. `part`, (K, N), does the K-th of N parts of the
+    runs and leaves the others to others.
     """
     if not stuck_minutes > 0:
         raise ConfigError(f"stuck_minutes must be above 0, found {stuck_minutes}")
@@ -107,7 +110,8 @@ def run_study(
         for run in plan.runs
         if run.run_id not in finished and ledger.failure(run.run_id) is not None
     }
-    todo = [run for run in plan.runs if run.run_id not in finished | failed]
+    ours = plan.runs if part is None else part_of(plan.runs, part)
+    todo = [run for run in ours if run.run_id not in finished | failed]
     progress = Progress(study.name, ledger, len(plan.runs), len(done), len(failed), quiet=quiet)
     if runner is not None:
         chosen: Runner = runner(plan)

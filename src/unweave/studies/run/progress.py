@@ -10,6 +10,7 @@ from typing import Any, TextIO
 
 from unweave.errors import DataError
 from unweave.files.writing import write_atomically
+from unweave.pages.words import duration
 from unweave.studies.run.ledger import Ledger, now
 
 
@@ -79,7 +80,7 @@ class Progress:
         line = f"{self.name}: {self.done}/{self.total} done, {running} running, "
         line += f"{self.failed} failed, {60 * rate:.2g} runs/min"
         if seconds_left is not None:
-            line += f", {in_words(seconds_left)} left"
+            line += f", {duration(seconds_left)} left"
         if self.stream.isatty():
             padding = " " * max(len(self._line) - len(line), 0)
             self.stream.write(f"\r{line}{padding}" + ("\n" if over else ""))
@@ -89,14 +90,3 @@ class Progress:
             return
         self._printed, self._line = time.monotonic(), line
         self.stream.flush()
-
-
-def in_words(seconds: float) -> str:
-    """Say a length of time: 40 s, 12 min, 3.5 h, 12 days."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    if seconds < 48 * 3600:
-        return f"{seconds / 3600:.1f} h"
-    return f"{seconds / 86400:,.1f} days"

@@ -1,0 +1,118 @@
+"""unweave reproduce [NAME]"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import tyro
+from rich.table import Table
+
+from unweave.cli import _output
+from unweave.cli._parse import parse
+from unweave.errors import ConfigError
+from unweave.settings.machine import DeviceName
+
+DESCRIPTION = """Train what a table of a paper shows, and print what was obtained against it.
+
+Without a name: the tables there are. With one: its runs that are missing are done, on as many
+cores as there are; then every published cell is printed with the median and range of ours and a
+mark. Kill it at any time and give the command again: what is done is not done again."""
+
+
+@dataclass(frozen=True)
+class Flags:
+    name: tyro.conf.Positional[str] = ""
+    """Table to reproduce."""
+    quick: bool = False
+    """A tenth of the steps and at most three seeds: whether it works, not what it gives."""
+    out: str = "runs"
+    """Folder of the runs."""
+    to: str | None = None
+    """Folder for NAME.csv, one line for each run, and NAME.md, the page; by default that of the
+    study below --out."""
+    only_show: bool = False
+    """Train nothing: show what the runs that are done give."""
+    workers: int | None = None
+    """Runs at a time; by default one per core, or per GPU."""
+    device: DeviceName = "auto"
+    """Where to compute."""
+    board: str | None = field(default=None)
+    """Folder with the CSV files of several tables: write README.md there, which counts how many
+    published cells are reproduced."""
+
+
+def run(words: list[str]) -> int:
+    flags = parse(Flags, words, "reproduce", DESCRIPTION)
+    if flags.board is not None:
+        return _write_board(Path(flags.board))
+    if not flags.name:
+        return _list()
+    return _reproduce(flags)
+
+
+def _list() -> int:
+    from unweave.studies.define.expansion import count_runs
+    from unweave.studies.define.study import read_study, shipped_studies
+
+    table = Table("name", "what", "runs", "published cells")
+    for name in shipped_studies():
+        study = read_study(name)
+        table.add_row(name, study.title, f"{count_runs(study):,}", str(len(study.published)))
+    _output.show(table)
+    return 0
+
+
+def _reproduce(flags: Flags) -> int:
+    from unweave.studies import expand, ledger_of, make_table, run_study
+    from unweave.studies.define.study import read_study, shipped_studies
+    from unweave.studies.report.published import cells_of, marks_of
+    from unweave.studies.report.write import write_report
+
+    study = read_study(flags.name)
+    if flags.name not in shipped_studies():
+        raise ConfigError(
+            f"{flags.name} is a study of your own; `unweave study run` does it, and its report "
+            f"shows what the file says is published"
+        )
+    if flags.quick:
+        study = study.quick()
+    failures: list[tuple[str, str]] = []
+    if not flags.only_show:
+        outcome = run_study(study, root=flags.out, workers=flags.workers, device=flags.device)
+        failures = outcome.failures()
+    plan = expand(study)
+    ledger = ledger_of(plan, flags.out)
+    table = make_table(plan, ledger)
+    folder = Path(flags.to) if flags.to else ledger.study_folder(study.name)
+    table.write(folder / f"{study.name}.csv")
+    page = write_report(plan, ledger, folder / f"{study.name}.md")
+    cells = cells_of(plan, table.done)
+    _output.show(_as_table(cells))
+    counts = ", ".join(f"{count} {mark}" for mark, count in marks_of(cells).items() if count)
+    _output.say(f"{len(cells)} published cells: {counts or 'none'}; {page}")
+    for run_id, message in failures[:10]:
+        _output.say(f"failed: {run_id}: {message}")
+    return 1 if failures else 0
+
+
+def _as_table(cells: Any) -> Table:
+    shown = Table("method", "metric", "published", "ours: median (range)", "seeds", "mark")
+    for cell in cells:
+        entry = cell.published
+        spread = "" if entry.spread is None else f" ± {entry.spread:g}"
+        shown.add_row(
+            cell.name,
+            entry.metric,
+            f"{entry.value:g}{spread}",
+            cell.in_words,
+            str(len(cell.ours)),
+            cell.mark,
+        )
+    return shown
+
+
+def _write_board(folder: Path) -> int:
+    from unweave.studies.report.scoreboard import write_scoreboard
+
+    _output.say(str(write_scoreboard(folder)))
+    return 0

@@ -1,0 +1,409 @@
+"""Generalised M2: latents and partly labelled variables that depend on each other as you write.
+
+N. Siddharth et al., "Learning Disentangled Representations with Semi-Supervised Deep
+Generative Models", NeurIPS 2017, arXiv:1706.00400. A structure such as
+
+    q(z[3]|image) q(shape|image,z)
+
+says what is recognised in what. A variable that is called like a column of the data is known where
+there are labels: a class, or a number if it is continuous or written side[number]. All others are
+Gaussian latents, here z of 3 dimensions. p(shading|light,person) or p(image|reflectance,shading)
+behind it say what is made of what; without them variables are independent, and an image is made of
+all. With variables u = (y, z), of which the labels of an image tell y, and draws z_s of the others,
+each given the labels it depends on,
+
+    w_s = q(y|x, z_s),   ŵ_s = w_s / Σ_r w_r
+    L(x, y) = Σ_s ŵ_s [β log q(u_s|x) / p(u_s) - log p(x|u_s)] - β E_s log w_s
+    U(x)    = the same with nothing told: w_s = 1
+
+the loss is (1 - s) E U + s E L - α E log w, with s the share of images that have labels. The
+weights ŵ make draws of q(z|x) stand for those of q(z|x, y). Where no label depends on a draw all
+of them are alike, and the loss is that of `m2`.
+
+A class that is not told is summed over, as long as all such classes together have at most
+`enumerated` combinations; else it is drawn as a Concrete, with its KL in closed form. Labels may be
+missing one by one: an image whose person is known and whose light is not is told the person.
+
+In the code, classes stand by their probabilities and numbers by their means. A latent that is
+made of others (p(shading|light,person)) stands there by how far it is from what these say, in
+deviations: so a change of light changes the shading.
+
+`--method.structure faces` and `yale_b` are the structure that the paper has for faces: person and
+light, which some labels tell, reflectance and shading, for the data sets of that name.
+
+Differs from the paper: the features of an image are shared by all that is recognised in it; the
+terms of draws that nothing told depends on are taken in closed form; α weighs labels of all
+images alike, whatever their share.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Self
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import one_hot
+
+from unweave.batches import FewClasses, FewLabels, LabelledBatch
+from unweave.data import DataSummary, FactorImages
+from unweave.errors import ConfigError
+from unweave.methods._autoencoder import Autoencoder
+from unweave.methods._code import Part
+from unweave.methods._conditionals import (
+    Conditionals,
+    Values,
+    by_what_is_told,
+    divergence_of,
+    every_combination,
+    gaussian,
+    log_density,
+)
+from unweave.methods._dependencies import (
+    IMAGE,
+    Dependencies,
+    Variable,
+    columns_among,
+    dependencies,
+    read_formula,
+)
+from unweave.methods._method import Loss, Player, Turn
+from unweave.networks import Architecture, Networks
+from unweave.probability.gaussian import DiagonalGaussian
+from unweave.probability.likelihood import negative_log_likelihoods
+from unweave.settings.schedules import Schedule, constant
+from unweave.tensors import Images, Latents, Scalar
+
+LIT = (
+    "q(reflectance|image) {lights} q(person|image) q(shading|{names},person) "
+    "p(reflectance|person) p(shading|{names},person) p(image|reflectance,shading)"
+)
+STRUCTURES = {
+    place: LIT.format(
+        lights=" ".join(f"q({name}[number]|image)" for name in names), names=",".join(names)
+    )
+    for place, names in {
+        "faces": ("light_azimuth", "light_elevation"),
+        "yale_b": ("azimuth", "elevation"),
+    }.items()
+}
+"""Structures that have a name."""
+
+
+class Trunk(nn.Module):
+    """Features of an image, which all that is recognised in it share."""
+
+    def __init__(self, trunk: nn.Module):
+        super().__init__()
+        self.trunk = trunk
+
+    def forward(self, images: Images) -> Tensor:
+        return torch.relu(self.trunk(images))
+
+
+class Bounds(NamedTuple):
+    """Terms of images, (image,) each."""
+
+    total: Tensor
+    """β (log q - log p) - log p(x|u) by weight, less β log w."""
+    reconstruction: Tensor
+    divergence: Tensor
+    log_told: Tensor
+    """E log w: how well labels were foreseen."""
+    draws: Tensor
+    """How many draws count, 1 / Σ ŵ² of those that differ by more than a summed class."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneralisedM2(Autoencoder):
+    latent_dim: int = 10
+    """Number of dimensions of a latent of which the structure does not say it."""
+    structure: str = ""
+    """What is recognised in what, and made of what; or faces, or yale_b. By default
+    q(z|image) q(CLASS|image,z), with the first column whose name begins with label or, without any,
+    the factor with fewest values."""
+    observed: tuple[str, ...] = ()
+    """Which variables are columns of the data; by default all that are called like one."""
+    labels: int = 100
+    """How many images have labels, drawn once by label_seed; where columns have gaps, those that
+    have a value are taken instead. Paper: 100 to 3000."""
+    label_seed: int = 0
+    """Decides which images have labels."""
+    draws: int = 8
+    """S, draws of the latents of an image with labels. Authors' code: 8."""
+    alpha: Schedule = constant(10.0)
+    """Weight of foreseeing labels, against bounds in nats of an image. Authors' code: 0.1."""
+    beta: Schedule = constant(1.0)
+    """Weight of the divergence of q from p. Authors' code: 1."""
+    detach_weights: bool = False
+    """Whether the weights ŵ pass no gradients on. Authors' code: they do."""
+    class_warmup_steps: int = 0
+    """Steps in which classes are learnt from labels alone, as in `m2`. Paper: 0."""
+    enumerated: int = 20
+    """Up to how many combinations of classes that are not told are summed over."""
+    temperature: float = 0.66
+    """Of a class that is drawn instead. Authors' code: 0.66."""
+    hidden: int = 256
+    """Features of an image, and units of each variable's hidden layer. Authors' code: 256."""
+
+    main_knob = "structure"
+    swaps = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        for name in ("draws", "enumerated", "hidden"):
+            if getattr(self, name) < 1:
+                raise ConfigError(f"{name} must be 1 or more, found {getattr(self, name)}")
+        if self.temperature <= 0:
+            raise ConfigError(f"temperature must be above 0, found {self.temperature}")
+        if self.class_warmup_steps < 0:
+            raise ConfigError(
+                f"class_warmup_steps must be 0 or more, found {self.class_warmup_steps}"
+            )
+        if self.structure:
+            read_formula(self.formula)
+        _ = self.supervision  # refuses what no labels could be drawn by
+
+    @property
+    def formula(self) -> str:
+        """Return the structure as it is written."""
+        return STRUCTURES.get(self.structure, self.structure)
+
+    def settled(self, steps: int, data: FactorImages) -> Self:
+        settled = super().settled(steps, data)
+        sizes = data.summary.column_sizes
+        named = FewClasses().names_among(sizes)
+        if not self.structure and not named:
+            return settled  # for the labels to say what is missing
+        formula = self.formula or f"q(z|{IMAGE}) q({named[0]}|{IMAGE},z)"
+        observed = self.observed or columns_among(read_formula(formula), sizes)
+        return replace(settled, structure=self.structure or formula, observed=observed)
+
+    @property
+    def supervision(self) -> FewLabels:
+        return FewLabels(self.observed, self.labels, self.label_seed)
+
+    def dependencies(self, data: DataSummary) -> Dependencies:
+        """Return the variables of a data set, and what depends on what."""
+        formula = read_formula(self.formula)
+        for name in self.observed:
+            if name not in formula.names or name not in data.column_sizes:
+                raise ConfigError(
+                    f"{name!r} must be a variable of the structure ({', '.join(formula.names)}) "
+                    f"and a column of the data ({', '.join(data.column_sizes)})"
+                )
+        return dependencies(formula, self.observed, data.column_sizes, self.latent_dim)
+
+    def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
+        among = self.dependencies(data)
+        nets = Networks()
+        nets.encoder = Trunk(architecture.encoder(data.image_shape, self.hidden))
+        depends = {v.name: v.seen_in for v in among.variables}
+        nets.recognised = Conditionals(among, depends, self.hidden, self.hidden)
+        depends = {v.name: v.made_of for v in among.variables}
+        nets.made = Conditionals(among, depends, self.hidden, self.hidden)
+        nets.decoder = architecture.decoder(among.size_of(among.shown), data.image_shape)
+        return nets
+
+    @property
+    def players(self) -> dict[str, Player]:
+        owns = ["encoder", "recognised", "decoder"]
+        if any(name != IMAGE and of for name, of in self.made_of.items()):
+            owns.append("made")
+        return {"autoencoder": Player(tuple(owns), self.optimizer)}
+
+    @property
+    def made_of(self) -> dict[str, tuple[str, ...]]:
+        """Return what is made of what."""
+        return dict(read_formula(self.formula).made_of) if self.structure else {}
+
+    def turns(self, nets: Networks, batch: LabelledBatch, step: int) -> Iterator[Turn]:
+        beta = self.beta.at(step)
+        waiting = step < self.class_warmup_steps
+        unlabelled = self.bounds(nets, batch.unlabelled.images, beta=beta, classes_wait=waiting)
+        told = [
+            self.bounds(nets, batch.images[rows], labels, draws=self.draws, beta=beta)
+            for rows, labels in by_what_is_told(nets.made.among, self.observed, batch.labels)
+        ]
+        labelled, foreseen, draws = (
+            torch.cat([getattr(part, name) for part in told]).mean()
+            for name in ("total", "log_told", "draws")
+        )
+        share = batch.labelled / batch.population
+        bound = unlabelled.total.mean()
+        yield Turn(
+            "autoencoder",
+            Loss(
+                (1 - share) * bound + share * labelled - self.alpha.at(step) * foreseen,
+                unlabelled_bound=bound,
+                labelled_bound=labelled,
+                labels=-foreseen,
+                effective_draws=draws,
+            ),
+        )
+
+    def bounds(
+        self,
+        nets: Networks,
+        images: Images,
+        labels: Values | None = None,
+        *,
+        draws: int = 1,
+        beta: float = 1.0,
+        classes_wait: bool = False,
+    ) -> Bounds:
+        """Return U, or L of images with the same variables told: their values by name."""
+        labels = labels or {}
+        among = nets.made.among
+        summed = among.summed(labels, self.enumerated)
+        classes = math.prod(variable.size for variable in summed)
+        count = len(images)
+
+        def lines(of: Tensor) -> Tensor:  # image, draw, classes that are summed over
+            return of.repeat_interleave(draws * classes, dim=0)
+
+        values = {IMAGE: lines(nets.encoder(images))}
+        values |= {name: lines(value) for name, value in labels.items()}
+        values |= every_combination(summed, count * draws, images.device)
+        log_share, log_told, divergence = images.new_zeros(3, count * draws * classes)
+        recognised: Values = {}
+        for variable in among.variables:
+            found = nets.recognised(variable, values)
+            if classes_wait and variable.kind == "class":
+                found = found.detach()
+            recognised[variable.name] = found
+            if variable.name not in values:
+                values[variable.name] = self.drawn(variable, found, shared=classes)
+            elif variable.name in labels:
+                log_told = log_told + log_density(variable, found, values[variable.name])
+            else:
+                log_share = log_share + log_density(variable, found, values[variable.name])
+        for variable in among.variables:
+            name, made = variable.name, nets.made(variable, values)
+            in_closed_form = among.is_free(variable, labels) and variable not in summed
+            divergence = divergence + (
+                divergence_of(variable, recognised[name], made)
+                if in_closed_form
+                else log_density(variable, recognised[name], values[name])
+                - log_density(variable, made, values[name])
+            )
+        output = nets.decoder(torch.cat([values[name] for name in among.shown], dim=1))
+        reconstruction = negative_log_likelihoods(
+            self.likelihood, output, lines(images), self.pixel_scale
+        )
+
+        log_share = log_share.view(count, -1) - math.log(draws)
+        log_told = log_told.view(count, -1)
+        weights = (log_share + log_told).softmax(1)
+        if self.detach_weights:
+            weights = weights.detach()
+        foreseen = (log_share.exp() * log_told).sum(1)
+        reconstruction = (weights * reconstruction.view(count, -1)).sum(1)
+        divergence = (weights * divergence.view(count, -1)).sum(1)
+        of_draws = weights.view(count, draws, -1).sum(2)
+        return Bounds(
+            total=reconstruction + beta * (divergence - foreseen),
+            reconstruction=reconstruction,
+            divergence=divergence,
+            log_told=foreseen,
+            draws=1 / of_draws.square().sum(1),
+        )
+
+    def drawn(self, variable: Variable, found: Tensor, shared: int = 1) -> Tensor:
+        """Draw a variable by its parameters; so many lines in a row share their noise."""
+        shape = (len(found) // shared, variable.size)
+        if variable.kind == "class":
+            noise = torch.empty(shape, device=found.device).exponential_().log()
+            noisy = found - noise.repeat_interleave(shared, dim=0)
+            return (noisy / self.temperature).softmax(1)
+        q = gaussian(variable, found)
+        noise = torch.randn(shape, device=found.device)
+        return q.mean + q.std * noise.repeat_interleave(shared, dim=0)
+
+    def encode(self, nets: Networks, images: Images) -> Latents:
+        return self.code_of(nets, images, noise=False)
+
+    def draw_codes(self, nets: Networks, images: Images) -> Latents:
+        return self.code_of(nets, images, noise=True)
+
+    def code_of(self, nets: Networks, images: Images, *, noise: bool) -> Latents:
+        """Return codes, of the means or of draws; what depends on a class sees the likeliest."""
+        values: Values = {}
+        seen = {IMAGE: nets.encoder(images)}
+        for variable in nets.made.among.variables:
+            found = nets.recognised(variable, seen)
+            if variable.kind == "class":
+                values[variable.name] = found.softmax(1)
+                seen[variable.name] = one_hot(found.argmax(1), variable.size).float()
+            else:
+                q_of = gaussian(variable, found)
+                values[variable.name] = q_of.sample() if noise else q_of.mean
+                seen[variable.name] = values[variable.name]
+        codes = []
+        for variable in nets.made.among.variables:
+            value, p = values[variable.name], self.making(nets, variable, values)
+            codes.append(value if p is None else (value - p.mean) / p.std)
+        return torch.cat(codes, dim=1)
+
+    def decode(self, nets: Networks, codes: Latents) -> Images:
+        values = dict(
+            zip(
+                nets.made.among.names,
+                codes.split([v.size for v in nets.made.among.variables], dim=1),
+                strict=True,
+            )
+        )
+        for variable in nets.made.among.made:
+            if (p := self.making(nets, variable, values)) is not None:
+                values[variable.name] = p.mean + p.std * values[variable.name]
+        output = nets.decoder(torch.cat([values[name] for name in nets.made.among.shown], dim=1))
+        return torch.sigmoid(output)
+
+    def making(self, nets: Networks, variable: Variable, values: Values) -> DiagonalGaussian | None:
+        """Return p of a latent that is made of other variables; None of all others."""
+        made = None if variable.observed else nets.made(variable, values)
+        return None if made is None else gaussian(variable, made)
+
+    def swap(self, nets: Networks, content_images: Images, style_images: Images) -> Images:
+        """Decode what labels tell of some images with the latents of others."""
+        content, style = self.encode(nets, content_images), self.encode(nets, style_images)
+        told = torch.cat(
+            [torch.full((v.size,), float(v.observed)) for v in nets.made.among.variables]
+        ).to(content.device)
+        return self.decode(nets, told * content + (1 - told) * style)
+
+    def code_parts(self, nets: Networks, data: DataSummary) -> tuple[Part, ...]:
+        return tuple(
+            Part(v.size, "category" if v.kind == "class" else "number", "content", v.name)
+            if v.observed
+            else Part(v.size, role="style")
+            for v in nets.made.among.variables
+        )
+
+    def sample_prior(self, nets: Networks, count: int) -> Latents:
+        """Draw codes; labelled variables that are made of others are drawn after these."""
+        device = next(nets.decoder.parameters()).device
+        codes: Values = {}
+        values: Values = {}
+        for variable in nets.made.among.made:
+            name, size = variable.name, variable.size
+            noise = torch.randn(count, size).to(device)
+            made = nets.made(variable, values)
+            if variable.kind == "class":
+                chances = torch.ones(count, size) if made is None else made.softmax(1).cpu()
+                drawn = torch.multinomial(chances, 1)[:, 0]
+                values[name] = codes[name] = one_hot(drawn, size).float().to(device)
+            else:
+                of = None if made is None else gaussian(variable, made)
+                values[name] = noise if of is None else of.mean + of.std * noise
+                codes[name] = values[name] if variable.observed else noise
+        return torch.cat([codes[name] for name in nets.made.among.names], dim=1)
+
+    def diagnose(self, nets: Networks, images: Images) -> dict[str, Scalar]:
+        """Return the terms of the evidence bound without labels."""
+        found = self.bounds(nets, images)
+        return {
+            "reconstruction": found.reconstruction.mean(),
+            "kl": found.divergence.mean(),
+            "elbo": -found.total.mean(),
+        }

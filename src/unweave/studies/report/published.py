@@ -1,0 +1,134 @@
+"""Numbers of papers beside ours, each with a mark: reproduced, direction only, or not.
+
+A cell is reproduced if the median of our seeds lies within the paper's spread of its number,
+or is better; a baseline, which is not trained to be good at anything, has to be hit from both
+sides. It has the direction only if its median stands on the same side of every other cell of
+that metric as in the paper, of those that the paper sets clearly apart.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from unweave import catalog
+from unweave.errors import UnweaveError
+from unweave.methods import method_named
+from unweave.studies.define.entries import Published
+from unweave.studies.define.expansion import Plan
+from unweave.studies.report.table import StudyTable
+
+Mark = Literal["reproduced", "direction only", "not reproduced", "too few seeds", "not run"]
+MARKS: tuple[Mark, ...] = (
+    "reproduced",
+    "direction only",
+    "not reproduced",
+    "too few seeds",
+    "not run",
+)
+LEAST_SEEDS = 3
+LEAST_SPREAD = 0.02
+"""Of papers that state no spread, or a smaller one than a second run of theirs would show."""
+LOWER_IS_BETTER = ("unfairness",)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One number of a paper and what we obtained."""
+
+    published: Published
+    ours: tuple[float, ...]
+    """One for each seed."""
+    mark: Mark
+
+    @property
+    def median(self) -> float:
+        return float(np.median(self.ours)) if self.ours else float("nan")
+
+    @property
+    def in_words(self) -> str:
+        """Return the median and the range of our seeds."""
+        if not self.ours:
+            return "–"
+        return f"{self.median:.3g} ({min(self.ours):.3g} to {max(self.ours):.3g})"
+
+    @property
+    def name(self) -> str:
+        """Return the method as the table calls it, with the settings that tell it apart."""
+        said = ", ".join(f"{short(k)} {v}" for k, v in self.published.settings.items())
+        where = f" on {self.published.data}" if self.published.data else ""
+        return (f"{self.published.method}, {said}" if said else self.published.method) + where
+
+
+def short(setting: str) -> str:
+    return setting.removeprefix("method.")
+
+
+def cells_of(plan: Plan, done: StudyTable) -> list[Cell]:
+    """Return every published cell of a study, marked, in the order of its file."""
+    found = [(entry, _ours(entry, done)) for entry in plan.study.published]
+    return [Cell(entry, ours, _mark(plan, entry, ours, found)) for entry, ours in found]
+
+
+def _ours(entry: Published, done: StudyTable) -> tuple[float, ...]:
+    wanted = {short(key): value for key, value in entry.settings.items()}
+    if entry.data:
+        wanted["data"] = entry.data
+    rows = done.where(method=entry.method, **wanted)
+    if entry.metric not in rows.metrics:
+        return ()
+    values = rows.column(entry.metric)
+    return tuple(float(value) for value in values[np.isfinite(values)])
+
+
+def _mark(
+    plan: Plan,
+    entry: Published,
+    ours: Sequence[float],
+    cells: Sequence[tuple[Published, Sequence[float]]],
+) -> Mark:
+    if not ours:
+        return "not run"
+    if len(ours) < LEAST_SEEDS and not _is_fixed(plan, entry.method):
+        return "too few seeds"
+    sign = -1.0 if entry.metric in LOWER_IS_BETTER else 1.0
+    gain = sign * (float(np.median(ours)) - entry.value)
+    spread = max(entry.spread or 0.0, LEAST_SPREAD)
+    if abs(gain) <= spread or (gain > 0 and not _is_baseline(plan, entry.method)):
+        return "reproduced"
+    return "direction only" if _same_order(entry, ours, cells) else "not reproduced"
+
+
+def _same_order(
+    entry: Published, ours: Sequence[float], cells: Sequence[tuple[Published, Sequence[float]]]
+) -> bool:
+    """Whether it stands to the others as the paper says; one that stands alone has no direction."""
+    held = []
+    for other, theirs in cells:
+        comparable = other.metric == entry.metric and other.data == entry.data and len(theirs)
+        apart = entry.value - other.value
+        width = max(entry.spread or 0.0, other.spread or 0.0, LEAST_SPREAD)
+        if comparable and abs(apart) > width:
+            held.append((np.median(ours) - np.median(theirs)) * apart > 0)
+    return bool(held) and all(held)
+
+
+def _is_baseline(plan: Plan, label: str) -> bool:
+    """Whether nothing is trained for it: pixels, principal components, an untrained network."""
+    name = next((entry.name for entry in plan.study.methods if entry.label == label), label)
+    try:
+        return not method_named(name)().players
+    except UnweaveError:
+        return False
+
+
+def _is_fixed(plan: Plan, label: str) -> bool:
+    """Whether seeds make no difference, so that one run is all there is."""
+    name = next((entry.name for entry in plan.study.methods if entry.label == label), label)
+    return name in ("ground_truth", "pixels") and name in catalog.own_names("unweave.methods")
+
+
+def marks_of(cells: Sequence[Cell]) -> dict[Mark, int]:
+    """Return how many cells have each mark."""
+    return {mark: sum(cell.mark == mark for cell in cells) for mark in MARKS}

@@ -1,0 +1,71 @@
+"""Marks of published cells: within the spread or better, in the right order, or not."""
+
+import pytest
+
+from unweave.studies import expand
+from unweave.studies.define.study import study_from_plain
+from unweave.studies.report.published import cells_of, marks_of
+from unweave.studies.report.table import StudyTable
+
+
+def published(method: str, value: float, **more) -> dict:
+    return {"method": method, "metric": "mig", "value": value, "source": "a paper", **more}
+
+
+def marks(ours: dict[str, list[float]], entries: list[dict], data: str = "toy_xys") -> list[str]:
+    """Return the marks of entries for scores of each method, one for each seed."""
+    study = study_from_plain(
+        {"name": "marks", "data": "toy_xys", "methods": ["vae", "beta_vae", "pca", "pixels"]}
+        | {"metrics": ["mig"], "published": entries}
+    )
+    rows = [
+        {"method": method, "data": data, "mig": value, "state": "done"}
+        for method, values in ours.items()
+        for value in values
+    ]
+    return [cell.mark for cell in cells_of(expand(study), StudyTable(rows, [], ["mig"]))]
+
+
+def test_a_median_within_the_spread_or_above_it_is_reproduced():
+    entries = [published("vae", 0.30, spread=0.05)]
+    for median, mark in ((0.26, "reproduced"), (0.9, "reproduced"), (0.24, "not reproduced")):
+        assert marks({"vae": [median, 0.0, 1.0]}, entries) == [mark]
+
+
+def test_a_paper_without_a_spread_is_given_a_small_one():
+    entries = [published("vae", 0.30)]
+    assert marks({"vae": [0.281] * 3}, entries) == ["reproduced"]
+    assert marks({"vae": [0.279] * 3}, entries) == ["not reproduced"]
+
+
+def test_a_baseline_that_is_better_than_the_papers_is_not_the_papers():
+    entries = [published("pca", 0.30)]
+    assert marks({"pca": [0.5] * 3}, entries) == ["not reproduced"]
+    assert marks({"pca": [0.31] * 3}, entries) == ["reproduced"]
+
+
+def test_what_misses_its_number_but_keeps_its_order_has_the_direction():
+    entries = [published("vae", 0.30), published("beta_vae", 0.60)]
+    assert marks({"vae": [0.1] * 3, "beta_vae": [0.4] * 3}, entries) == ["direction only"] * 2
+    assert marks({"vae": [0.2] * 3, "beta_vae": [0.1] * 3}, entries) == ["not reproduced"] * 2
+    # Cells that the paper does not set apart say nothing of an order.
+    alike = [published("vae", 0.60), published("beta_vae", 0.61)]
+    assert marks({"vae": [0.1] * 3, "beta_vae": [0.4] * 3}, alike) == ["not reproduced"] * 2
+
+
+def test_two_seeds_are_too_few_except_of_what_has_no_seed():
+    assert marks({"vae": [0.3, 0.3]}, [published("vae", 0.3)]) == ["too few seeds"]
+    assert marks({"pixels": [0.3]}, [published("pixels", 0.3)]) == ["reproduced"]
+
+
+def test_what_was_not_run_is_said_and_data_sets_are_kept_apart():
+    assert marks({}, [published("vae", 0.3), published("InfoGAN", 0.1)]) == ["not run"] * 2
+    elsewhere = [published("vae", 0.3, data="toy_shapes")]
+    assert marks({"vae": [0.3] * 3}, elsewhere) == ["not run"]
+    assert marks({"vae": [0.3] * 3}, elsewhere, data="toy_shapes") == ["reproduced"]
+
+
+def test_marks_are_counted():
+    assert marks_of([])["reproduced"] == 0
+    with pytest.raises(KeyError):
+        marks_of([])["beaten"]

@@ -1,0 +1,93 @@
+"""What the documentation site generates. `make docs` builds it, with warnings as errors."""
+
+import importlib
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+from docutils.core import publish_doctree
+
+from unweave import catalog
+
+DOCS = Path(__file__).parent.parent / "docs"
+
+
+@pytest.fixture(scope="module")
+def pages():
+    sys.path.insert(0, str(DOCS))
+    try:
+        yield importlib.import_module("site_pages")
+    finally:
+        sys.path.remove(str(DOCS))
+
+
+def test_a_method_has_a_page_with_its_formula_settings_paper_and_results(pages):
+    text = pages.method_page("beta_vae")
+    assert text.startswith("# beta_vae\n")
+    assert "| `beta` |" in text
+    assert "](https://openreview.net/forum?id=Sy2fzU9gl)" in text
+    assert "unweave train beta_vae" in text
+    kept = (DOCS / "results" / "acceptance" / "beta_vae.jsonl").read_text(encoding="utf-8")
+    arms = {json.loads(line)["arm"] for line in kept.splitlines()}
+    assert all(f"| {arm} |" in text for arm in arms)
+    assert "### beta_vae_warm_up" in text
+
+
+def test_rules_of_a_method_whose_name_begins_alike_are_left_out(pages):
+    text = pages.acceptance("aae")
+    assert "### aae_gaussian" in text
+    assert "### aae_clustering" not in text
+
+
+def test_a_metric_has_a_page_with_its_protocols_and_call(pages):
+    text = pages.metric_page("mig")
+    assert "| `locatello2019` |" in text
+    assert "metrics.mig(\n    codes,\n    factors,\n    *," in text
+
+
+def test_lists_name_every_entry(pages):
+    methods = catalog.own_names("unweave.methods")
+    text = pages.contents("Methods", "unweave.methods", methods)
+    assert all(f"]({name}.md)" in text for name in methods)
+    assert all(f"| `{name}` |" in pages.worlds_page() for name in catalog.own_names("unweave.data"))
+
+
+def test_a_notebook_becomes_a_page_with_its_pictures(pages, tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "DOCS", tmp_path)
+    monkeypatch.setattr(pages, "NOTEBOOKS", tmp_path)
+    outputs = [
+        {"output_type": "stream", "text": ["said\n"]},
+        {"output_type": "display_data", "data": {"image/png": "aGk="}},
+    ]
+    cells = [
+        {"cell_type": "markdown", "source": ["# Title"]},
+        {"cell_type": "code", "source": ["print(1)"], "outputs": outputs},
+    ]
+    (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells}))
+    text = pages.notebook_pages()["notebooks/a.md"]
+    assert text.index("# Title") < text.index("print(1)") < text.index("said")
+    assert "![output](a-1.png)" in text
+    assert (tmp_path / "generated" / "notebooks" / "a-1.png").read_bytes() == b"hi"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Return `a*b` and *args, **kwargs, x_ | y|.",
+        "One line\n    that goes on indented.",
+        "First:\n\n    L(x) = E[-log p(x|z)] * 2\n\nThen a `name` and a ` alone.",
+        ">>> run = uw.train('vae')\n1",
+        "- a list\n- of two_\n\nEnds with a backslash \\",
+    ],
+)
+def test_docstrings_are_shown_word_by_word_and_never_warn(pages, text):
+    said = io.StringIO()
+    lines = pages.as_rest(text.split("\n"))
+    tree = publish_doctree("\n".join(lines), settings_overrides={"warning_stream": said})
+    assert said.getvalue() == ""
+    words = "".join(tree.astext().split())
+    assert words == "".join(text.replace("`a*b`", "a*b").replace("`name`", "name").split()).replace(
+        "-alist-oftwo_", "alistoftwo_"
+    )
