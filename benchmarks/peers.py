@@ -207,7 +207,8 @@ TEXT = """# Our step and Pythae's
 {version} from its package, its own losses and training loop, and ours; the network conv64, batches
 of 64 dSprites images, one thread, data loading included. Milliseconds of the processor for one
 step: medians of {rounds} rounds turn about, with their range; of each round runs of {steps} steps
-are taken off runs of twice as many, so that no start counts.
+are taken off runs of twice as many, so that no start counts. Where a range is wide, other work ran
+beside it.
 
 | method | ours | Pythae | how many times ours |
 |---|---|---|---|
