@@ -12,24 +12,35 @@ def published(method: str, value: float, **more) -> dict:
     return {"method": method, "metric": "mig", "value": value, "source": "a paper", **more}
 
 
-def marks(ours: dict[str, list[float]], entries: list[dict], data: str = "toy_xys") -> list[str]:
+def marks(
+    ours: dict[str, list[float]],
+    entries: list[dict],
+    data: str = "toy_xys",
+    metric: str = "mig",
+) -> list[str]:
     """Return the marks of entries for scores of each method, one for each seed."""
     study = study_from_plain(
         {"name": "marks", "data": "toy_xys", "methods": ["vae", "beta_vae", "pca", "pixels"]}
-        | {"metrics": ["mig"], "published": entries}
+        | {"metrics": [metric], "published": entries}
     )
     rows = [
-        {"method": method, "data": data, "mig": value, "state": "done"}
+        {"method": method, "data": data, metric: value, "state": "done"}
         for method, values in ours.items()
         for value in values
     ]
-    return [cell.mark for cell in cells_of(expand(study), StudyTable(rows, [], ["mig"]))]
+    return [cell.mark for cell in cells_of(expand(study), StudyTable(rows, [], [metric]))]
 
 
 def test_a_median_within_the_spread_or_above_it_is_reproduced():
     entries = [published("vae", 0.30, spread=0.05)]
     for median, mark in ((0.26, "reproduced"), (0.9, "reproduced"), (0.24, "not reproduced")):
         assert marks({"vae": [median, 0.0, 1.0]}, entries) == [mark]
+
+
+def test_of_a_metric_that_should_be_low_less_is_better():
+    entries = [published("vae", 0.30) | {"metric": "unfairness"}]
+    for median, mark in ((0.1, "reproduced"), (0.4, "not reproduced")):
+        assert marks({"vae": [median] * 3}, entries, metric="unfairness") == [mark]
 
 
 def test_a_paper_without_a_spread_is_given_a_small_one():

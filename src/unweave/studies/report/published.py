@@ -30,7 +30,6 @@ MARKS: tuple[Mark, ...] = (
 LEAST_SEEDS = 3
 LEAST_SPREAD = 0.02
 """Of papers that state no spread, or a smaller one than a second run of theirs would show."""
-LOWER_IS_BETTER = ("unfairness",)
 
 
 @dataclass(frozen=True)
@@ -92,7 +91,8 @@ def _mark(
         return "not run"
     if len(ours) < LEAST_SEEDS and not _is_fixed(plan, entry.method):
         return "too few seeds"
-    sign = -1.0 if entry.metric in LOWER_IS_BETTER else 1.0
+    higher = catalog.load("unweave.metrics", entry.metric, "metric").HIGHER_IS_BETTER
+    sign = 1.0 if higher else -1.0
     gain = sign * (float(np.median(ours)) - entry.value)
     spread = max(entry.spread or 0.0, LEAST_SPREAD)
     if abs(gain) <= spread or (gain > 0 and not _is_baseline(plan, entry.method)):
