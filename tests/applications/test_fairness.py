@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import known_models
-from unweave.applications import _unfairness, fairness
+from unweave.applications import _counterfactuals, _inputs, _unfairness, fairness
 from unweave.cli import main
 from unweave.errors import ConfigError, DataError
 from unweave.methods import Part
@@ -56,6 +56,39 @@ def test_counterfactuals_flip_decisions_as_far_as_the_latent_decided(applied):
     assert 0 < flips["codes"] < flips["codes_all_exchanged"]
     assert flips["decoded_unchanged"] < 0.02, "decoding alone changes nothing here"
     assert flips["decoded"] is not None
+
+
+def test_true_counterfactuals_stand_beside_those_of_the_code(applied):
+    """Of codes that are the factors, exchanging a latent is exchanging the factor."""
+    flips = applied.numbers["flips"]
+    assert flips["true"] > 0.1
+    assert flips["decoded"] == pytest.approx(flips["true"], abs=0.02)
+    assert flips["not_as_true"] < 0.02
+    assert "in the true images" in applied.paragraph
+
+
+def test_a_latent_that_holds_more_than_the_factor_makes_no_true_counterfactuals(toy):
+    model = known_models.separated(toy)
+    with_y = np.eye(4, dtype=np.float32)
+    with_y[2, 1] = 0.5  # the side comes with half of the place
+    mixed = wrap(
+        lambda images: model.encode(images) @ np.linalg.inv(with_y),
+        toy,
+        decode=lambda codes: model.decode(codes @ with_y),
+        takes="arrays",
+    )
+    flips = fairness.apply(mixed, fairness.Settings(**SMALL, drop=1)).numbers["flips"]
+    assert flips["decoded_unchanged"] < 0.02
+    assert flips["not_as_true"] > 0.05
+
+
+def test_true_counterfactuals_take_one_factor_from_the_partner(toy):
+    taken = _inputs.sample(known_models.separated(toy), 40, 0)
+    partners = np.arange(20)[::-1]
+    images = _counterfactuals.true_counterfactuals(taken, 20, "side", partners)
+    wanted = taken.factors[20:].copy()
+    wanted[:, toy.factor_names.index("side")] = taken.column("side")[20:][::-1]
+    np.testing.assert_array_equal(images, toy.images(toy.rows_of(wanted)))
 
 
 def test_without_a_decoder_codes_are_judged_alone(toy):

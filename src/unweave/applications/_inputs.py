@@ -53,6 +53,18 @@ def sample(model: Model, rows: int, seed: int) -> Sample:
     return Sample(chosen, codes, data.factors(chosen), data, silent)
 
 
+def drawn_codes(model: Model, taken: Sample, seed: int) -> np.ndarray | None:
+    """Return the codes of the rows as decoders see them, with the posterior's noise, or None.
+
+    Means are exact: much can be read from their last digits that no decoder ever saw.
+    """
+    if model.code.source != "images" or model.posterior(taken.data.images(taken.rows[:1])) is None:
+        return None
+    codes = standardize(model.draw_codes(taken.data.images(taken.rows), seed))
+    codes[:, list(taken.silent)] = 0
+    return codes
+
+
 def silent_latents(model: Model, rows: np.ndarray) -> tuple[int, ...]:
     """Return the latents whose posterior is nearly the same for all images; none without one."""
     posterior = model.posterior(model.data.images(rows)) if model.code.source == "images" else None

@@ -11,13 +11,16 @@ over sensitive and target factors in all the ways of the paper's code.
 What does it cost to be fair? A classifier learns from decisions that follow y, but turn most yes
 of the group a into no. Its accuracy on the true y stands against the gap of demographic parity
 |P(ŷ|a) − P(ŷ|not a)| and that of equalised odds, the largest such gap among images of one y: with
-the whole code, without the latents that tell a, and with these latents drawn anew. A method that
-holds latents to the factor a (semi_supervised, ff_vae) is relieved of those; of any other the
-latents that tell a best, one after the other (post hoc).
+the whole code, without the latents that tell a, and with these latents drawn anew. Codes are
+means; with the noise of their posteriors, as decoders see them, they tell less by the way. A
+method that holds latents to the factor a (semi_supervised, ff_vae) is relieved of those; of any
+other the latents that tell a best, one after the other (post hoc).
 
 Would the decision have been another? The latents that tell a are exchanged between images; the
 flip rate is the share of decisions that change: of the classifier of codes, and of one of pixels
-that sees the decoded images. That of decoding without any exchange stands beside it.
+that sees the decoded images. That of decoding without any exchange stands beside it, and, where
+the data has every combination of factors, that of the images in which a alone is exchanged: how
+unfair the classifier is, and what a good counterfactual finds out.
 """
 
 from collections.abc import Sequence
@@ -27,13 +30,21 @@ from typing import Any
 import numpy as np
 
 from unweave import runs
-from unweave.applications._applied import Applied, ResultTable, applied_to, mean_and_deviation
+from unweave.applications._applied import Applied, applied_to
+from unweave.applications._counterfactuals import exchanged, flip_rates
+from unweave.applications._fairness_in_words import (
+    AS_DRAWN,
+    caveats_of,
+    figure_of,
+    paragraph,
+    tables,
+)
 from unweave.applications._inputs import (
-    COMPONENTS,
     Sample,
     area_under_curve,
     averaged,
     baselines,
+    drawn_codes,
     factor_of,
     forest,
     halves,
@@ -43,10 +54,8 @@ from unweave.applications._inputs import (
 from unweave.applications._unfairness import adjusted, aggregates, rank_interval, unfairness
 from unweave.errors import ConfigError, DataError
 from unweave.evaluation.score import score
-from unweave.figures.style import PALETTE, QUIET, Drawing, styled
 from unweave.runs.model import Model
 
-LEFT_OVER = 0.6  # area under the curve at which nothing of note is left of the sensitive factor
 LEAST_RUNS = 6
 
 
@@ -151,7 +160,10 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
     mean, largest, accuracy = unfairness(taken.codes, taken.factors, settings.seed)
     shuffled = taken.codes[np.random.default_rng(5).permutation(len(taken.codes))]
     null_mean, null_largest, _ = unfairness(shuffled, taken.factors, settings.seed)
-    flips = _flips(model, taken, dropped[-1], target, sensitive, settings)
+    biased = biased_decisions(
+        target, sensitive, settings.bias, np.random.default_rng((settings.seed, 0xF11, 1))
+    )
+    flips = flip_rates(model, taken, dropped[-1], first.name, biased, settings.seed)
     numbers: dict[str, Any] = {
         "sensitive": sensitive_words,
         "target": target_words,
@@ -163,7 +175,7 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
         "accuracy_of_factors": dict(zip(data.factor_names, accuracy.tolist(), strict=True)),
         "flips": flips,
     }
-    caveats = (*_caveats(model), *silent_words(taken, model))
+    caveats = (*caveats_of(model), *silent_words(taken, model))
     if settings.beside:
         numbers["among_runs"], told = _among_runs(model, settings)
         caveats += told
@@ -171,10 +183,10 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
         model,
         settings,
         numbers,
-        tables=_tables(numbers),
-        paragraph=_paragraph(model, numbers, settings),
+        tables=tables(numbers),
+        paragraph=paragraph(model, numbers, settings.bias),
         caveats=caveats,
-        figure=_drawn(numbers),
+        figure=figure_of(numbers),
     )
 
 
@@ -225,7 +237,11 @@ def _inputs(
     for latents in dropped:
         named = ", ".join(labels[i] for i in latents)
         found[f"without {named}"] = np.delete(codes, latents, axis=1)
-    found[f"{named} drawn anew"] = exchanged(codes, dropped[-1], rng)
+    drawn = drawn_codes(model, taken, seed)
+    if drawn is not None:
+        found[f"the whole code{AS_DRAWN}"] = drawn
+        found[f"without {named}{AS_DRAWN}"] = np.delete(drawn, dropped[-1], axis=1)
+    found[f"{named} drawn anew"] = exchanged(codes, dropped[-1], rng.permutation(len(codes)))
     # As many that tell neither: taking away anything at all must not be what helps.
     others = [int(i) for i in _quiet(codes, sensitive, target) if i not in dropped[-1]]
     if len(others) > len(dropped[-1]):
@@ -233,13 +249,6 @@ def _inputs(
             codes, others[: len(dropped[-1])], axis=1
         )
     return found | baselines(model, taken, seed, small=False)
-
-
-def exchanged(codes: np.ndarray, latents: list[int], rng: np.random.Generator) -> np.ndarray:
-    """Return codes in which some latents are those of other rows."""
-    changed = codes.copy()
-    changed[:, latents] = codes[rng.permutation(len(codes))][:, latents]
-    return changed
 
 
 def _classifiers(
@@ -266,53 +275,6 @@ def _classifiers(
     found = {name: averaged(list(rows)) for name, rows in draws.items()}
     for by in found.values():
         by["sensitive_auc"] = by["sensitive_auc"][:1]  # it does not depend on the decisions
-    return found
-
-
-def _flips(
-    model: Model,
-    taken: Sample,
-    latents: list[int],
-    target: np.ndarray,
-    sensitive: np.ndarray,
-    settings: Settings,
-) -> dict[str, float | None]:
-    """Return the shares of decisions that change when the latents of another image are taken."""
-    from sklearn.decomposition import PCA
-
-    half = len(target) // 2
-    rng = np.random.default_rng((settings.seed, 0xF11))
-    biased = biased_decisions(target, sensitive, settings.bias, rng)
-    codes = taken.codes
-    of_codes = forest(codes[:half], biased[:half], settings.seed)
-    before = of_codes.says(codes[half:])
-    found: dict[str, float | None] = {
-        "codes": float((before != of_codes.says(exchanged(codes[half:], latents, rng))).mean()),
-        "decoded": None,
-        "decoded_unchanged": None,
-    }
-    everything = list(range(codes.shape[1]))
-    found["codes_all_exchanged"] = float(
-        (before != of_codes.says(exchanged(codes[half:], everything, rng))).mean()
-    )
-    if not model.code.decodes or model.code.source != "images":
-        return found
-    images = taken.data.images(taken.rows)
-    flat = images.reshape(len(images), -1)
-    basis = PCA(min(COMPONENTS, half, flat.shape[1]), svd_solver="randomized", random_state=0)
-    of_pixels = forest(basis.fit_transform(flat[:half]), biased[:half], settings.seed)
-    raw = model.encode(images[half:])
-    pictures = {
-        "decoded_unchanged": model.decode(raw),
-        "decoded": model.decode(exchanged(raw, latents, rng)),
-    }
-    seen = of_pixels.says(basis.transform(flat[half:]))
-    decisions = {
-        name: of_pixels.says(basis.transform(made.reshape(len(made), -1)))
-        for name, made in pictures.items()
-    }
-    found["decoded_unchanged"] = float((decisions["decoded_unchanged"] != seen).mean())
-    found["decoded"] = float((decisions["decoded"] != decisions["decoded_unchanged"]).mean())
     return found
 
 
@@ -351,103 +313,3 @@ def _among_runs(model: Model, settings: Settings) -> tuple[dict[str, Any], tuple
         "such numbers wide open.",
     )
     return numbers, told
-
-
-def _tables(numbers: dict[str, Any]) -> tuple[ResultTable, ...]:
-    header = ("given", "accuracy", "on biased decisions", "parity gap", "odds gap", "AUC of a")
-    order = ("accuracy", "biased_accuracy", "parity_gap", "odds_gap", "sensitive_auc")
-    lines = tuple(
-        (name, *(mean_and_deviation(by[column]) for column in order))
-        for name, by in numbers["classifiers"].items()
-    )
-    title = f"Decisions whether {numbers['target']}, sensitive to whether {numbers['sensitive']}"
-    null, flips = numbers["unfairness_of_shuffled_codes"], numbers["flips"]
-    unfair = tuple(
-        (name, value, null[name]) for name, value in numbers["unfairness"]["aggregates"].items()
-    )
-    words = {
-        "codes": "latents that tell a exchanged, classifier of codes",
-        "codes_all_exchanged": "all latents exchanged, classifier of codes",
-        "decoded": "latents that tell a exchanged, classifier of decoded images",
-        "decoded_unchanged": "decoded without any change, classifier of images",
-    }
-    return (
-        ResultTable(title, header, lines),
-        ResultTable(
-            "Flip rates: decisions that change",
-            ("what is done", "share"),
-            tuple((words[name], flips[name]) for name in words),
-        ),
-        ResultTable("Unfairness", ("aggregate", "this code", "codes shuffled"), unfair),
-    )
-
-
-def _paragraph(model: Model, numbers: dict[str, Any], settings: Settings) -> str:
-    by = {name: {k: np.mean(v) for k, v in x.items()} for name, x in numbers["classifiers"].items()}
-    labels = model.latent_labels()
-    named = ", ".join(labels[i] for i in numbers["latents_that_tell_it"])
-    whole, without = by["the whole code"], by[f"without {named}"]
-    how = "labels hold them to it" if numbers["held_by_labels"] else "they tell it best"
-    unfair = numbers["unfairness"]["aggregates"]["mean_fairness:mean_pred:mean_sens"]
-    null = numbers["unfairness_of_shuffled_codes"]["mean_fairness:mean_pred:mean_sens"]
-    told = (
-        f"Classifiers learn whether {numbers['target']} from decisions that wrongly refuse "
-        f"{settings.bias:.0%} where {numbers['sensitive']}. With the whole code of "
-        f"{model.name} they treat the two groups differently by {whole['parity_gap']:.3f} "
-        f"(demographic parity) and are right in {whole['accuracy']:.3f}; without {named} ({how}), "
-        f"by {without['parity_gap']:.3f} and in {without['accuracy']:.3f}. What is left tells the "
-        f"sensitive factor with an AUC of {without['sensitive_auc']:.3f}; 0.5 is chance. Over all "
-        f"pairs of factors, unfairness is {unfair:.3f}, and {null:.3f} for shuffled codes. "
-        f"Exchanging {named} between images changes {numbers['flips']['codes']:.3f} of the "
-        f"decisions"
-    )
-    decoded = numbers["flips"]["decoded"]
-    if decoded is not None:
-        told += f", and {decoded:.3f} of those about the decoded images"
-    return told + "."
-
-
-def _caveats(model: Model) -> tuple[str, ...]:
-    told = [
-        "The decisions are biased on purpose, by drawing; no real decisions are judged here, and a "
-        "gap of 0 in one measure is no proof of fairness in another.",
-        f"An AUC above {LEFT_OVER} after latents were taken away means that others tell the "
-        "sensitive factor too: the code is not cut along it, and a stronger classifier may find "
-        "more than these forests do.",
-        "Disentanglement is correlated with fairness in the cited study; that it causes it is not "
-        "shown, here or there.",
-    ]
-    if not model.code.decodes:
-        told.append(f"{model.name} has no decoder: counterfactual images could not be judged.")
-    return tuple(told)
-
-
-@styled
-def _drawn(numbers: dict[str, Any]) -> Drawing:
-    drawing = Drawing(figsize=(9.0, 4.0), layout="constrained")
-    gaps, flips = drawing.subplots(1, 2, width_ratios=(3, 2))
-    for place, (name, by) in enumerate(numbers["classifiers"].items()):
-        color = PALETTE[place] if place < len(PALETTE) else QUIET
-        marker = "o" if place < len(PALETTE) else "s"
-        gaps.errorbar(
-            np.mean(by["parity_gap"]),
-            np.mean(by["accuracy"]),
-            xerr=np.std(by["parity_gap"]),
-            yerr=np.std(by["accuracy"]),
-            marker=marker,
-            color=color,
-            linestyle="none",
-            label=name,
-        )
-    gaps.set_xlabel("gap of demographic parity (fair: 0)")
-    gaps.set_ylabel("accuracy on the true target")
-    gaps.set_title("what fairness costs")
-    gaps.legend(fontsize=7)
-    shown = {name: value for name, value in numbers["flips"].items() if value is not None}
-    flips.barh(list(shown), list(shown.values()), color=PALETTE[0])
-    flips.set_yticks(range(len(shown)), [name.replace("_", " ") for name in shown])
-    flips.invert_yaxis()
-    flips.set_xlim(0, 1)
-    flips.set_xlabel("share of decisions that change")
-    flips.set_title("flip rates")
-    return drawing
