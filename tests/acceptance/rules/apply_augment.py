@@ -1,4 +1,8 @@
-"""Augmentation: copies whose nuisance is drawn anew help, copies drawn anew in all do not."""
+"""Augmentation: copies whose nuisance is drawn anew help, copies drawn anew in all do not.
+
+A gain of 3 points by the median, asked at first, a VAE had as well: by luck of the seed one of its
+latents may hold the side.
+"""
 
 from collections.abc import Callable
 from unittest.mock import patch
@@ -52,7 +56,9 @@ def checks(own: Columns, others: object) -> Checks:
     middle = {name: float(np.median(values)) for name, values in own.items()}
     alone = middle["labelled images alone"]
     return {
-        "nuisance anew gains 3 points": middle["nuisance anew"] >= alone + 0.03,
+        "nuisance anew gains 0.3": bool(
+            (own["nuisance anew"] >= own["labelled images alone"] + 0.3).all()
+        ),
         "all anew loses": middle["all anew"] < alone,
         "labels alone beat chance": alone > middle["chance"] + 0.05,
     }
@@ -60,9 +66,9 @@ def checks(own: Columns, others: object) -> Checks:
 
 RULE = Rule(
     covers=(),
-    claim="30 labelled squares and ten copies of each by Ada-GVAE, medians over seeds: a "
-    "classifier of the side gains 3 points or more from copies in which all but the latent of the "
-    "side are those of other images, and loses from copies in which all latents are",
+    claim="30 labelled squares and ten copies of each by Ada-GVAE: in each seed a classifier of "
+    "the side gains 0.3 or more from copies in which all but the latent of the side are those of "
+    "other images; by medians it loses from copies in which all latents are",
     method=lambda seed: finding(trained(ADA, seed)),
     saboteurs={
         "the target drawn anew, not the nuisance": lambda s: resampling(the_target_instead, s),
