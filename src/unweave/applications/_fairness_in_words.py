@@ -111,8 +111,8 @@ def figure_of(numbers: dict[str, Any]) -> Drawing:
     drawing = Drawing(figsize=(9.0, 4.0), layout="constrained")
     gaps, flips = drawing.subplots(1, 2, width_ratios=(3, 2))
     for place, (name, by) in enumerate(numbers["classifiers"].items()):
-        color = PALETTE[place] if place < len(PALETTE) else QUIET
-        marker = "o" if place < len(PALETTE) else "s"
+        beyond = place - len(PALETTE)
+        color, marker = (QUIET, "s^vD"[beyond % 4]) if beyond >= 0 else (PALETTE[place], "o")
         gaps.errorbar(
             np.mean(by["parity_gap"]),
             np.mean(by["accuracy"]),
