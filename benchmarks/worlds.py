@@ -91,8 +91,8 @@ ENTRIES = {
         architecture=PatchesAny(),
         steps=6000,
         seeds=(0, 1, 2),  # settings were chosen on seed 100
-        published="Ada-GVAE: MIG 0.562, DCI 0.946, FactorVAE 1.0, medians of arXiv:2002.02886 after "
-        "300,000 steps, quoted from memory",
+        published="Ada-GVAE: MIG 0.562, DCI 0.946, FactorVAE 1.0, medians of arXiv:2002.02886 "
+        "after 300,000 steps, quoted from memory",
     ),
     "pendulum": Entry("Pendulum: β-VAE", "pendulum", BetaVAE(beta=4, optimizer=RATE)),
     "moving_sprites": Entry(
