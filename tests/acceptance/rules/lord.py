@@ -5,7 +5,8 @@ import numpy as np
 from rules._groups import wrong_pixels
 from rules._measures import swaps
 from rules._rule import Checks, Columns, Finding, Measure, Rule
-from rules._training import all_images, squares, train, untrained
+from rules._training import all_images, judged_on, shuffled, squares, train, untrained
+from unweave.data import FactorImages
 from unweave.evaluation.probes import accuracy
 from unweave.methods.lord import LORD
 from unweave.runs.run import Run
@@ -50,8 +51,10 @@ def finding(run: Run) -> Finding:
     return Finding(numbers, swaps(run))
 
 
-def trained(seed: int, **changes: float) -> Finding:
-    return finding(train(LORD(**SETTINGS | changes), seed=seed, steps=STEPS, batch_size=128))
+def trained(seed: int, data: FactorImages | None = None, **changes: float) -> Finding:
+    data = squares() if data is None else data
+    run = train(LORD(**SETTINGS | changes), data=data, seed=seed, steps=STEPS, batch_size=128)
+    return finding(judged_on(run, squares()))
 
 
 def checks(own: Columns, others: object) -> Checks:
@@ -66,7 +69,7 @@ def checks(own: Columns, others: object) -> Checks:
 
 
 SABOTEURS: dict[str, Measure] = {
-    "no noise, no decay": lambda seed: trained(seed, noise=0, content_decay=0),
+    "classes shuffled": lambda seed: trained(seed, shuffled(squares(), seed)),
     "untrained": lambda seed: finding(untrained(LORD(**SETTINGS), seed=seed)),
 }
 RULE = Rule(
@@ -78,5 +81,7 @@ RULE = Rule(
     method=trained,
     saboteurs=SABOTEURS,
     checks=checks,
+    # On squares contents have no reason to keep the side, regularised or not.
+    told={"no noise, no decay": lambda seed: trained(seed, noise=0, content_decay=0)},
     picture="Swaps: the class of the image above with the content of the image on the left.",
 )
