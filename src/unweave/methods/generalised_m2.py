@@ -43,6 +43,10 @@ light, which some labels tell, reflectance and shading, for the data sets of tha
 Differs from the paper: the features of an image are shared by all that is recognised in it; the
 terms of draws that nothing told depends on are taken in closed form; α weighs labels of all
 images alike, whatever their share.
+
+Use it if several variables are labelled, some here and some there, and it is known what depends
+on what. Not for one class alone, where `m2` is simpler; and do not expect draws to matter where
+no label is recognised in a latent.
 """
 
 import math
