@@ -12,6 +12,7 @@ import make_tables
 
 from unweave import catalog
 from unweave.cli._output import facts_of_method, paper_of
+from unweave.methods import method_named
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"
@@ -59,14 +60,30 @@ def contents(title: str, package: str, names: tuple[str, ...]) -> str:
 
 
 def method_page(name: str) -> str:
-    """Return what a method is, its settings, its paper, and what it was held to."""
+    """Return what a method is, when to use it, its settings, and what was measured of it."""
     heading, _, rest = make_tables.section(name).partition("\n\n")
-    parts = [heading.replace("## ", "# ", 1), fenced(rest), paper_line("unweave.methods", name)]
+    use = when_to_use(name)
+    rest = rest.replace(f"\n\n{use}\n", "\n", 1)
     alone = facts_of_method(name)["heading"] == "images alone"
     command = f"unweave train {name} --data {'dsprites' if alone else 'DATA'}"
-    parts.append(f"## Train it\n\n```\n{command}\n```\n\n`unweave train {name} --help` says more.")
-    parts.append(acceptance(name))
+    parts = [
+        heading.replace("## ", "# ", 1),
+        fenced(rest),
+        paper_line("unweave.methods", name),
+        f"## When to use it, and when not\n\n{use}",
+        f"## Train it\n\n```\n{command}\n```\n\n`unweave train {name} --help` says more.",
+        acceptance(name),
+        on_dsprites(name),
+        knobs(name),
+        elsewhere(name),
+    ]
     return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def when_to_use(name: str) -> str:
+    """Return the paragraph of a method's docstring that says what it is for, and what not."""
+    text = catalog.described("unweave.methods", name).__doc__ or ""
+    return next(part for part in text.split("\n\n") if part.startswith("Use it "))
 
 
 def metric_page(name: str) -> str:
@@ -126,14 +143,110 @@ def acceptance(name: str) -> str:
             numbers = ", ".join(f"{n} {value:.3g}" for n, value in line["numbers"].items())
             rows.append(f"| {escaped(line['arm'])} | {line['seed']} | {escaped(numbers)} |")
         parts.append(f"### {file.stem}\n\n" + "\n".join(rows))
+        if file.with_suffix(".png").is_file():
+            words = f"{file.stem}: the method beside its saboteurs"
+            parts.append(f"![{words}](../../results/acceptance/{file.stem}.png)")
     if not parts:
         others = "[what others were held to](../../results/acceptance.md)"
         return f"## Acceptance\n\nNot measured yet; {others}."
     intro = (
-        "What the method and deliberately broken versions of it reached; the claims and bounds "
-        "are in [acceptance](../../results/acceptance.md)."
+        "What the method and deliberately broken versions of it reached on small images, which "
+        "also says what its parts and knobs do; the claims and bounds are in "
+        "[acceptance](../../results/acceptance.md)."
     )
     return "\n\n".join(["## Acceptance", intro, *parts])
+
+
+TITLES = {
+    "annealed_vae": "AnnealedVAE",
+    "beta_tcvae": "β-TCVAE",
+    "beta_vae": "β-VAE",
+    "dip_vae": "DIP-VAE-II",
+    "factor_vae": "FactorVAE",
+    "ground_truth": "ground truth",
+    "ica": "ICA",
+    "pca": "PCA",
+    "pixels": "pixels",
+    "untrained_vae": "untrained VAE",
+    "vae": "VAE",
+}
+"""What the benchmark on dSprites calls methods."""
+
+
+def on_dsprites(name: str) -> str:
+    """Return what is kept of a method on dSprites: with its defaults, and in the benchmark."""
+    parts = []
+    if line := by_default(name):
+        figures = {n: f"{value:.3g}" for n, value in line["figures"].items()}
+        said = "; ".join(line["complaints"])
+        told = f"Complaints: {said}." if said else "No complaints."
+        parts.append(
+            "With its own defaults and the small network `patches_any`, one seed "
+            "([all methods](../../results/defaults.md)):\n\n"
+            + table(["", "measured"], [[n, value] for n, value in figures.items()])
+            + f"\n\n{told}"
+        )
+    if rows := rows_of(DOCS / "results" / "dsprites.md", TITLES.get(name, "")):
+        link = "[the benchmark at a small budget](../../results/dsprites.md)"
+        parts.append(f"In {link}, means and each seed:\n\n{rows[0]}")
+        if (DOCS / "results" / "dsprites" / f"{name}.png").is_file():
+            parts.append(f"![traversals of {name}](../../results/dsprites/{name}.png)")
+    return "\n\n".join(["## On dSprites", *parts]) if parts else ""
+
+
+def by_default(name: str) -> dict[str, Any] | None:
+    """Return the newest figures of a method with its defaults, if any are kept."""
+    file = DOCS / "results" / "defaults.jsonl"
+    texts = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
+    lines = [line for line in map(json.loads, texts) if line["run"].startswith(f"{name}-dsprites-")]
+    return lines[-1] if lines else None
+
+
+def knobs(name: str) -> str:
+    """Return what settings of a method did in runs that are kept."""
+    rows = rows_of(DOCS / "results" / "exercises.md", f"{name}, ")
+    what = method_named(name).main_knob
+    if not rows:
+        return ""
+    link = "[the exercises](../../results/exercises.md)"
+    return f"## What `{what}` did here\n\nMedians over seeds on dSprites, of {link}:\n\n{rows[0]}"
+
+
+SHOWN_ABOVE = ("acceptance", "defaults", "dsprites")
+"""Pages of results whose numbers the page of a method gives itself."""
+
+
+def elsewhere(name: str) -> str:
+    """Return links to the other pages of results that speak of a method."""
+    links = []
+    for page in sorted((DOCS / "results").glob("*.md")):
+        text = page.read_text(encoding="utf-8")
+        if f"`{name}`" in text and page.stem not in SHOWN_ABOVE:
+            title = text.partition("\n")[0].removeprefix("# ")
+            links.append(f"- [{title}](../../results/{page.name})")
+    return "\n\n".join(["## More of what was measured", "\n".join(links)]) if links else ""
+
+
+def rows_of(page: Path, begins: str) -> list[str]:
+    """Return, table by table, the lines of a page whose first cell begins so, with their head."""
+    found, head, rows = [], "", []
+    ends_cell = not begins.endswith(", ")
+    for line in [*page.read_text(encoding="utf-8").splitlines(), ""]:
+        if not line.startswith("|"):
+            if rows:
+                found.append("\n".join([head, "|" + "---|" * (head.count("|") - 1), *rows]))
+            head, rows = "", []
+        elif not head:
+            head = line
+        elif begins and line.startswith(f"| {begins}" + (" |" if ends_cell else "")):
+            rows.append(line)
+    return found
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """Return a table."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join("| " + " | ".join(map(escaped, line)) + " |" for line in lines)
 
 
 def worlds_page() -> str:

@@ -35,6 +35,46 @@ def test_a_method_has_a_page_with_its_formula_settings_paper_and_results(pages):
     assert "### beta_vae_warm_up" in text
 
 
+@pytest.mark.parametrize("name", catalog.own_names("unweave.methods"))
+def test_every_method_says_when_to_use_it_and_when_not(pages, name):
+    use = pages.when_to_use(name)
+    assert {"Not", "not"} & set(use.split()), "what it is not for"
+    text = pages.method_page(name)
+    assert text.count(use) == 1
+    assert text.index("## When to use it, and when not") < text.index(use)
+
+
+def test_a_page_has_the_pictures_and_numbers_that_are_kept(pages):
+    text = pages.method_page("beta_vae")
+    assert "![beta_vae: the method beside its saboteurs](../../results/acceptance/beta_vae" in text
+    assert "![traversals of beta_vae](../../results/dsprites/beta_vae.png)" in text
+    (row,) = [line for line in text.splitlines() if line.startswith("| β-VAE |")]
+    assert row in (DOCS / "results" / "dsprites.md").read_text(encoding="utf-8")
+    did = text.partition("## What `beta` did here")[2]
+    arms = ["beta 1", "beta 4", "beta 10"]
+    assert [f"| beta_vae, {arm} |" in did for arm in arms] == [True] * 3
+    assert "beta_tcvae" not in did.partition("## ")[0]
+    assert "[Generators](../../results/generators.md)" in pages.method_page("info_gan")
+
+
+def test_figures_of_the_defaults_are_shown_where_there_are_any(pages, tmp_path, monkeypatch):
+    assert "patches_any" not in pages.on_dsprites("dc_ign") or pages.by_default("dc_ign")
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "dsprites.md").write_text("# None\n")
+    monkeypatch.setattr(pages, "DOCS", tmp_path)
+    assert pages.on_dsprites("vae") == ""
+    lines = [
+        {"run": f"{run}-dsprites-0-s0", "figures": {"mig": mig}, "complaints": said}
+        for run, mig, said in (("vae", 0.1, []), ("vae", 0.2, ["collapsed"]), ("beta_vae", 0.3, []))
+    ]
+    kept = "".join(json.dumps(line) + "\n" for line in lines)
+    (tmp_path / "results" / "defaults.jsonl").write_text(kept)
+    text = pages.on_dsprites("vae")
+    assert "| mig | 0.2 |" in text
+    assert "Complaints: collapsed." in text
+    assert "No complaints." in pages.on_dsprites("beta_vae")
+
+
 def test_rules_of_a_method_whose_name_begins_alike_are_left_out(pages):
     text = pages.acceptance("aae")
     assert "### aae_gaussian" in text

@@ -75,7 +75,8 @@ class Flags:
     (correlated, inverse; all is uncorrelated)."""
     probe: str | None = None
     """labels=100[,column=shape][,draws=5]: instead of scores, train classifiers on the codes of
-    so many labelled images and name the others (M1); the same of pixels beside them.
+    so many labelled images and name the others (M1), and an M2 on the codes of all (M1+M2);
+    classifiers of pixels beside them.
     view=azimuth[,column=shape][,views=4]: train them on images of one view, by that factor, and
     name those of the others."""
     out: str | None = None
@@ -146,7 +147,8 @@ def _probe(flags: Flags) -> int:
     """Show and keep what classifiers make of a few labels, or of one view."""
     from unweave import runs
     from unweave.evaluation.cross_view import CrossViewProbe, probe_views
-    from unweave.evaluation.few_labels import FewLabelProbe, probe_few_labels
+    from unweave.evaluation.few_labels import FewLabelProbe
+    from unweave.evaluation.stacked import probe_with_stack
 
     if flags.run is None or flags.probe is None:
         raise ConfigError("--probe is of a run: unweave evaluate RUN --probe labels=100")
@@ -158,7 +160,7 @@ def _probe(flags: Flags) -> int:
         name = f"probe.{found.view}_views.json"
         _output.say_view_probe(found)
     else:
-        found = probe_few_labels(run, **settings)
+        found = probe_with_stack(run, **settings)
         name = f"probe.{found.labels}_labels.json"
         _output.say_probe(found)
     folder = Path(flags.out) if flags.out else Path(flags.run)

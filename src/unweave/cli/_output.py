@@ -155,10 +155,10 @@ def say_probe(found: Any) -> None:
     )
 
     def words(of: Any) -> str:
-        return f"{sum(of) / len(of):.3f}  ({min(of):.3f} to {max(of):.3f})"
+        return "–" if of is None else f"{sum(of) / len(of):.3f}  ({min(of):.3f} to {max(of):.3f})"
 
     for name, of_codes in found.codes.items():
-        table.add_row(name, words(of_codes), words(found.pixels[name]))
+        table.add_row(name, words(of_codes), words(found.pixels.get(name)))
     show(table)
 
 

@@ -9,7 +9,7 @@ Labels are drawn several times, as many of each class as of any other. Whatever 
 has to choose, scale, strength or neighbours, it chooses by the labelled images alone.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,8 +17,7 @@ import numpy as np
 
 from unweave.batches import shared_column
 from unweave.errors import ConfigError, DataError
-from unweave.runs.model import in_parts
-from unweave.runs.run import Run
+from unweave.runs.model import Model, in_parts
 
 ROWS = 4000
 FOLDS = 5
@@ -40,7 +39,7 @@ class FewLabelProbe:
     codes: Mapping[str, tuple[float, ...]]
     """Accuracies by classifier, one for each draw of the labels: of the codes."""
     pixels: Mapping[str, tuple[float, ...]]
-    """The same of the pixels."""
+    """The same of the pixels, by those classifiers that are of pixels too."""
 
     def to_json(self) -> dict[str, Any]:
         """Return it as plain data."""
@@ -49,7 +48,7 @@ class FewLabelProbe:
 
 
 def probe_few_labels(
-    run: Run,
+    run: Model,
     labels: int = 100,
     column: str = "",
     *,
@@ -66,31 +65,45 @@ def probe_few_labels(
         raise ConfigError(
             f"a probe needs 2 labels and 1 draw of them or more, found {labels} and {draws}"
         )
-    run.code.require_codes(run.kind)
-    column = shared_column(run.data, column or run.class_column)
-    values = run.data.column(column)
-    rng = np.random.default_rng((seed, 0x1ABE1))
-    known = np.flatnonzero(values >= 0)
-    chosen = rng.permutation(known)[:rows]
-    classes = values[chosen]
-    if len(np.unique(classes)) < 2 or labels >= len(chosen):
-        raise DataError(
-            f"{run.data.name} has {len(known):,} images of {len(np.unique(classes))} values of "
-            f"{column!r}; a probe with {labels} labels needs more images and 2 values or more"
-        )
+    column, chosen, rng = choose_rows(run, labels, column, rows=rows, seed=seed)
+    classes = run.data.column(column, chosen)
     pictures = np.concatenate([run.data.images(part, rng) for part in in_parts(chosen)])
     tables = {"codes": run.encode_rows(chosen), "pixels": pictures.reshape(len(chosen), -1)}
     found: dict[str, dict[str, list[float]]] = {
         name: {classifier: [] for classifier in CLASSIFIERS} for name in tables
     }
-    for draw in range(draws):
-        told = draw_labelled(classes, labels, np.random.default_rng((seed, draw)))
+    for told in labelled_draws(classes, labels, draws, seed):
         for name, table in tables.items():
             for classifier in CLASSIFIERS:
                 found[name][classifier].append(accuracy(table, classes, told, classifier))
     codes, pixels = ({c: tuple(a) for c, a in found[name].items()} for name in tables)
     chance = float(np.unique(classes, return_counts=True)[1].max() / len(classes))
     return FewLabelProbe(column, labels, len(chosen) - labels, chance, codes, pixels)
+
+
+def choose_rows(
+    run: Model, labels: int, column: str, *, rows: int, seed: int
+) -> tuple[str, np.ndarray, np.random.Generator]:
+    """Return the column of the class, the rows that a probe looks at, and what drew them."""
+    run.code.require_codes(run.kind)
+    column = shared_column(run.data, column or run.class_column)
+    values = run.data.column(column)
+    rng = np.random.default_rng((seed, 0x1ABE1))
+    known = np.flatnonzero(values >= 0)
+    chosen = rng.permutation(known)[:rows]
+    count = len(np.unique(values[chosen]))
+    if count < 2 or labels >= len(chosen):
+        raise DataError(
+            f"{run.data.name} has {len(known):,} images of {count} values of "
+            f"{column!r}; a probe with {labels} labels needs more images and 2 values or more"
+        )
+    return column, chosen, rng
+
+
+def labelled_draws(classes: np.ndarray, labels: int, draws: int, seed: int) -> Iterator[np.ndarray]:
+    """Yield which rows have a label, once for each draw of the labels."""
+    for draw in range(draws):
+        yield draw_labelled(classes, labels, np.random.default_rng((seed, draw)))
 
 
 def draw_labelled(classes: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:

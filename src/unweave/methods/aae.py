@@ -11,6 +11,10 @@ There is no KL: any prior that can be sampled will do. A code is a point
 Differs from the paper: its reconstruction phase and its generator phase are one
 update of the weighted sum, so that the weight keeps its meaning under Adam, which
 would divide it out of an update of its own.
+
+Use it if codes must follow a prior that has no density to compute a KL with, such as a mixture or
+a spiral. Not for axes: nothing in it prefers one turn of the code to another, and a discriminator
+is harder to train than a KL.
 """
 
 from collections.abc import Iterator

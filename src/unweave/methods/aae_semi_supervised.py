@@ -13,6 +13,9 @@ to metrics is the probabilities of the classes, and z.
 Differs from the paper: its three phases are one update of their weighted sum, as in
 `aae`, and y is drawn by Gumbel-softmax instead of being a softmax, which the
 discriminator would tell from one-hot by its softness alone.
+
+Use it if a few images have a class and the style shall follow a prior exactly. Not if training
+must be easy: `m2` says the same with one player.
 """
 
 from collections.abc import Iterator

@@ -12,6 +12,10 @@ the k largest δ_i are shared:
 
 Differs from the paper: δ is half the sum of both KLs unless `distance` says forward,
 and a step of `batch_size` images holds half as many pairs.
+
+Use it if there are pairs of images that differ in little, such as two photographs of one thing:
+that is the cheapest way to axes. Not if most factors change from one image of a pair to the
+other; then nothing is shared, and it is a β-VAE.
 """
 
 from dataclasses import dataclass

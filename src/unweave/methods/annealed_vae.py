@@ -10,6 +10,10 @@ as in the large study; `per_image` takes it of each image and averages.
 
 Differs from the paper: by default γ is 100, and C rises over a third of the run, however
 long it is.
+
+Use it if it is known how many nats a code may have, or to see factors enter one by one. Not if
+that is not known: a capacity that is too small blurs images, and one that is too large undoes the
+pressure; `control_vae` and `cooled_tcvae` ask for less.
 """
 
 from dataclasses import dataclass, replace

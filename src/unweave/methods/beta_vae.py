@@ -8,6 +8,10 @@ Variational Framework", ICLR 2017, openreview:Sy2fzU9gl. Equation (4), negated:
 β depends on the number of pixels P and of latents D. The paper's β_norm = β D / P
 compares across data sets: divided by P, the loss is the mean error of a pixel
 plus β_norm times the mean KL of a latent.
+
+Use it as the plain baseline of everything here, and where one knob is all that shall be chosen.
+Not where fine detail matters, since β buys independence with fidelity; and not for axes where
+pairs or labels can be had.
 """
 
 from dataclasses import dataclass

@@ -14,6 +14,10 @@ Differs from the paper: I is held only while β lies at its limit and I would pu
 further beyond; in the authors' code it is held whenever β lay there in the step before,
 also when it should come back. C rises evenly, not in steps of 0.15 every 5,000 steps, and
 by default over two fifths of the run, which is the paper's share, however long it is.
+
+Use it if images must stay as sharp as a set KL allows, or the KL must not vanish. Not if no set
+point is known and none can be tried; and axes follow from it no more than from the β that it
+finds.
 """
 
 from dataclasses import dataclass

@@ -13,6 +13,10 @@ The total correlation is that of codes with noise ε ~ N(0, I) of width h: of na
 posteriors the estimate from a batch is off by nats, more or less by their width alone,
 which training would exploit; the noise takes that away. A flat prior keeps the axes of
 the code from turning while the pressure is high; benchmarks/recipe.py measures each part.
+
+Use it for axes from images alone in a short training: it is the default recipe. Not for long
+trainings of published settings, where `beta_tcvae` is what others can compare with; and its
+falling weight has to be scaled to the images (`unweave train auto` does).
 """
 
 from dataclasses import dataclass, replace

@@ -26,6 +26,9 @@ Differs from the paper: images instead of the joints of a body, so the features 
 `--architecture`; no dropout, and no batch normalisation but of views, which are brought to the
 deviation that the prior has, over all images of a batch at once. Held to it by the discriminator
 alone, they shrank until nothing could be told of them, and J with them.
+
+Use it if the same content is seen in two views and a probe of one view must hold in others. Not
+for looking at codes: nothing is decoded; and not if what differs between views is what is wanted.
 """
 
 import math

@@ -18,6 +18,10 @@ compared with methods that see images alone.
 Differs from the paper: one factor has one loss, where the authors' code adds the last term
 once with the reconstruction and once with the KL. They clamp to the first image's code;
 the paper and this file to the mean. s is by default 1/100 as in the paper, 0 in their code.
+
+Use it if images can be had or rendered in which one known factor varies at a time. Not to show
+that a method finds factors, as it is told which dimension is which; with such labels of a few
+images take `semi_supervised`.
 """
 
 from collections.abc import Iterator

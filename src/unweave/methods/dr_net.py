@@ -21,6 +21,9 @@ Differs from the paper: a frame x is the past one of the pair, at most `offset` 
 where the code takes four frames of a clip; no skip connections, by which a decoder could
 copy what it should be told; frames to come are moved on by a linear model instead of an
 LSTM. Errors are summed over pixels, and weights are set against that.
+
+Use it for clips in which one thing moves: what it is apart from where it is. Not for single
+images, and not where content changes within a clip.
 """
 
 from collections.abc import Iterator

@@ -12,6 +12,9 @@ AnnealedVAE; at the end β may be below 1, which costs nothing of the reconstruc
 Differs from the paper: C rises evenly, and over two fifths of the run by default; β that
 lies at its limit is held there exactly, where the authors' code remembers how far it was
 beyond.
+
+Use it as `control_vae`, if factors should also switch on one by one as β falls. Not if runs must
+be short: a ramp that the run is too short for leaves the KL behind its set point.
 """
 
 from dataclasses import dataclass

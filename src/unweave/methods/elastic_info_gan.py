@@ -20,6 +20,10 @@ Differs from the paper: trunk and generator are the run's architecture, as in `i
 is at least one continuous code, of which the paper has none; π has a rate of its own, since
 with the generator's rate of 2e-4 a logit needs 5,000 steps to move by 1. Where there are
 several categorical codes the first is the one whose prior is learnt.
+
+Use it to generate images of kinds that are not equally frequent, with a category for each. Not
+for codes of given images above all, and not if kinds are as frequent as each other, where
+`info_gan` has less to learn.
 """
 
 from collections.abc import Iterator

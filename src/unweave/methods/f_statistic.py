@@ -17,6 +17,10 @@ other factors. Labels are needed of all images, and nothing is decoded.
 
 Differs from the paper: the mean over pairs and dimensions is lowered, where the paper has
 the sum, so that the scale of the loss does not depend on how many values a batch has.
+
+Use it if all images have labels of several factors and an embedding shall keep them on separate
+dimensions, also for values not seen. Not if images must be decoded, and not for factors without
+classes.
 """
 
 from collections.abc import Iterator

@@ -10,6 +10,10 @@ z' comes from a second batch; each of its dimensions is permuted across the
 batch on its own. D that lags behind underestimates the total correlation.
 
 Differs from the paper: one logit, log D - log(1 - D), instead of two.
+
+Use it as `beta_tcvae`, if batches are small: its discriminator remembers codes of earlier ones.
+Not if training must be short or steady: that discriminator has to keep up, and costs a second
+batch.
 """
 
 from collections.abc import Iterator

@@ -20,6 +20,10 @@ order; without an order give a column of two values for each.
 
 Differs from the paper: z' and b' come from a second batch, and D has one logit, both as in
 `factor_vae`.
+
+Use it if sensitive attributes are labelled and may have to be left out, singly or together, after
+training. Not as a guarantee of fairness: what else says the same stays in the code, so measure
+with `unweave apply fairness`; on our small images the rest still told an attribute too well.
 """
 
 from collections.abc import Iterator, Sequence

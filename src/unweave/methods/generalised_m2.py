@@ -20,6 +20,15 @@ the loss is (1 - s) E U + s E L - α E log w, with s the share of images that ha
 weights ŵ make draws of q(z|x) stand for those of q(z|x, y). Where no label depends on a draw all
 of them are alike, and the loss is that of `m2`.
 
+With `bound importance`, which the authors' code has too, draws are weighted by how likely they made
+the image (Y. Burda et al., ICLR 2016, arXiv:1509.00519), of images without labels as well:
+
+    I(x, y) = -log 1/S Σ_s p(x, y, z_s) / q(z_s|x)
+
+stands for L and U, and log 1/S Σ_s w_s for E log w. The more draws, the nearer it is to the
+likelihood; with one it is L. Among the diagnostics, `importance_gain` says by how many nats
+`draws` draws come nearer to the likelihood than `elbo` is.
+
 A class that is not told is summed over, as long as all such classes together have at most
 `enumerated` combinations; else it is drawn as a Concrete, with its KL in closed form. Labels may be
 missing one by one: an image whose person is known and whose light is not is told the person.
@@ -34,12 +43,16 @@ light, which some labels tell, reflectance and shading, for the data sets of tha
 Differs from the paper: the features of an image are shared by all that is recognised in it; the
 terms of draws that nothing told depends on are taken in closed form; α weighs labels of all
 images alike, whatever their share.
+
+Use it if several variables are labelled, some here and some there, and it is known what depends
+on what. Not for one class alone, where `m2` is simpler; and do not expect draws to matter where
+no label is recognised in a latent.
 """
 
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import NamedTuple, Self
+from typing import Literal, Self
 
 import torch
 from torch import Tensor, nn
@@ -67,6 +80,13 @@ from unweave.methods._dependencies import (
     dependencies,
     read_formula,
 )
+from unweave.methods._draws import (
+    Bounds,
+    Lines,
+    evidence_bounds,
+    importance_bounds,
+    log_likelihoods,
+)
 from unweave.methods._method import Loss, Player, Turn
 from unweave.networks import Architecture, Networks
 from unweave.probability.gaussian import DiagonalGaussian
@@ -88,6 +108,8 @@ STRUCTURES = {
     }.items()
 }
 """Structures that have a name."""
+DIAGNOSED = 32
+"""Images of which diagnostics take several draws, each of which has to be decoded."""
 
 
 class Trunk(nn.Module):
@@ -99,19 +121,6 @@ class Trunk(nn.Module):
 
     def forward(self, images: Images) -> Tensor:
         return torch.relu(self.trunk(images))
-
-
-class Bounds(NamedTuple):
-    """Terms of images, (image,) each."""
-
-    total: Tensor
-    """β (log q - log p) - log p(x|u) by weight, less β log w."""
-    reconstruction: Tensor
-    divergence: Tensor
-    log_told: Tensor
-    """E log w: how well labels were foreseen."""
-    draws: Tensor
-    """How many draws count, 1 / Σ ŵ² of those that differ by more than a summed class."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -129,14 +138,18 @@ class GeneralisedM2(Autoencoder):
     have a value are taken instead. Paper: 100 to 3000."""
     label_seed: int = 0
     """Decides which images have labels."""
+    bound: Literal["evidence", "importance"] = "evidence"
+    """What draws make together: the mean of their bounds, weighted by labels, or the log of their
+    mean likelihood. Paper: evidence; the authors' code has both."""
     draws: int = 8
-    """S, draws of the latents of an image with labels. Authors' code: 8."""
+    """S, draws of the latents of an image with labels; by importance, of the others too. Authors'
+    code: 8."""
     alpha: Schedule = constant(10.0)
     """Weight of foreseeing labels, against bounds in nats of an image. Authors' code: 0.1."""
     beta: Schedule = constant(1.0)
     """Weight of the divergence of q from p. Authors' code: 1."""
     detach_weights: bool = False
-    """Whether the weights ŵ pass no gradients on. Authors' code: they do."""
+    """Whether the weights ŵ of the evidence bound pass no gradients on. Authors' code: they do."""
     class_warmup_steps: int = 0
     """Steps in which classes are learnt from labels alone, as in `m2`. Paper: 0."""
     enumerated: int = 20
@@ -220,7 +233,13 @@ class GeneralisedM2(Autoencoder):
     def turns(self, nets: Networks, batch: LabelledBatch, step: int) -> Iterator[Turn]:
         beta = self.beta.at(step)
         waiting = step < self.class_warmup_steps
-        unlabelled = self.bounds(nets, batch.unlabelled.images, beta=beta, classes_wait=waiting)
+        unlabelled = self.bounds(
+            nets,
+            batch.unlabelled.images,
+            draws=self.draws if self.bound == "importance" else 1,
+            beta=beta,
+            classes_wait=waiting,
+        )
         told = [
             self.bounds(nets, batch.images[rows], labels, draws=self.draws, beta=beta)
             for rows, labels in by_what_is_told(nets.made.among, self.observed, batch.labels)
@@ -253,19 +272,34 @@ class GeneralisedM2(Autoencoder):
         classes_wait: bool = False,
     ) -> Bounds:
         """Return U, or L of images with the same variables told: their values by name."""
-        labels = labels or {}
+        lines = self.lines(nets, images, labels or {}, draws=draws, classes_wait=classes_wait)
+        if self.bound == "importance":
+            return importance_bounds(lines, beta)
+        return evidence_bounds(lines, beta, detach_weights=self.detach_weights)
+
+    def lines(
+        self,
+        nets: Networks,
+        images: Images,
+        labels: Values,
+        *,
+        draws: int,
+        classes_wait: bool = False,
+        relaxed: bool = True,
+    ) -> Lines:
+        """Draw what is not told, and return what bounds are made of."""
         among = nets.made.among
         summed = among.summed(labels, self.enumerated)
         classes = math.prod(variable.size for variable in summed)
         count = len(images)
 
-        def lines(of: Tensor) -> Tensor:  # image, draw, classes that are summed over
+        def repeated(of: Tensor) -> Tensor:
             return of.repeat_interleave(draws * classes, dim=0)
 
-        values = {IMAGE: lines(nets.encoder(images))}
-        values |= {name: lines(value) for name, value in labels.items()}
+        values = {IMAGE: repeated(nets.encoder(images))}
+        values |= {name: repeated(value) for name, value in labels.items()}
         values |= every_combination(summed, count * draws, images.device)
-        log_share, log_told, divergence = images.new_zeros(3, count * draws * classes)
+        log_share, log_told, divergence, log_odds = images.new_zeros(4, count * draws * classes)
         recognised: Values = {}
         for variable in among.variables:
             found = nets.recognised(variable, values)
@@ -273,48 +307,42 @@ class GeneralisedM2(Autoencoder):
                 found = found.detach()
             recognised[variable.name] = found
             if variable.name not in values:
-                values[variable.name] = self.drawn(variable, found, shared=classes)
+                values[variable.name] = self.drawn(variable, found, classes, relaxed=relaxed)
             elif variable.name in labels:
                 log_told = log_told + log_density(variable, found, values[variable.name])
             else:
                 log_share = log_share + log_density(variable, found, values[variable.name])
         for variable in among.variables:
             name, made = variable.name, nets.made(variable, values)
-            in_closed_form = among.is_free(variable, labels) and variable not in summed
-            divergence = divergence + (
-                divergence_of(variable, recognised[name], made)
-                if in_closed_form
-                else log_density(variable, recognised[name], values[name])
-                - log_density(variable, made, values[name])
-            )
+            is_drawn = name not in labels and variable not in summed
+            log_q = log_density(variable, recognised[name], values[name])
+            log_p = log_density(variable, made, values[name])
+            closed = None
+            if among.is_free(variable, labels) and variable not in summed:
+                closed = divergence_of(variable, recognised[name], made)
+            divergence = divergence + (log_q - log_p if closed is None else closed)
+            if is_drawn and relaxed and variable.kind == "class":
+                # A relaxed class has no log q of its own: its divergence is taken over all of it.
+                log_odds = log_odds + divergence_of(variable, recognised[name], made)
+            else:
+                log_odds = log_odds + (log_q if is_drawn else 0) - log_p
         output = nets.decoder(torch.cat([values[name] for name in among.shown], dim=1))
         reconstruction = negative_log_likelihoods(
-            self.likelihood, output, lines(images), self.pixel_scale
+            self.likelihood, output, repeated(images), self.pixel_scale
         )
+        tables = (log_share, log_told, reconstruction, divergence, log_odds)
+        return Lines(*(table.view(count, draws, classes) for table in tables))
 
-        log_share = log_share.view(count, -1) - math.log(draws)
-        log_told = log_told.view(count, -1)
-        weights = (log_share + log_told).softmax(1)
-        if self.detach_weights:
-            weights = weights.detach()
-        foreseen = (log_share.exp() * log_told).sum(1)
-        reconstruction = (weights * reconstruction.view(count, -1)).sum(1)
-        divergence = (weights * divergence.view(count, -1)).sum(1)
-        of_draws = weights.view(count, draws, -1).sum(2)
-        return Bounds(
-            total=reconstruction + beta * (divergence - foreseen),
-            reconstruction=reconstruction,
-            divergence=divergence,
-            log_told=foreseen,
-            draws=1 / of_draws.square().sum(1),
-        )
-
-    def drawn(self, variable: Variable, found: Tensor, shared: int = 1) -> Tensor:
+    def drawn(
+        self, variable: Variable, found: Tensor, shared: int = 1, *, relaxed: bool = True
+    ) -> Tensor:
         """Draw a variable by its parameters; so many lines in a row share their noise."""
         shape = (len(found) // shared, variable.size)
         if variable.kind == "class":
             noise = torch.empty(shape, device=found.device).exponential_().log()
             noisy = found - noise.repeat_interleave(shared, dim=0)
+            if not relaxed:
+                return one_hot(noisy.argmax(1), variable.size).float()
             return (noisy / self.temperature).softmax(1)
         q = gaussian(variable, found)
         noise = torch.randn(shape, device=found.device)
@@ -400,10 +428,13 @@ class GeneralisedM2(Autoencoder):
         return torch.cat([codes[name] for name in nets.made.among.names], dim=1)
 
     def diagnose(self, nets: Networks, images: Images) -> dict[str, Scalar]:
-        """Return the terms of the evidence bound without labels."""
-        found = self.bounds(nets, images)
+        """Return the terms of the evidence bound without labels, and what more draws gain."""
+        found = evidence_bounds(self.lines(nets, images, {}, draws=1))
+        some = self.lines(nets, images[:DIAGNOSED], {}, draws=self.draws, relaxed=False)
+        gain = log_likelihoods(some) + evidence_bounds(some).total
         return {
             "reconstruction": found.reconstruction.mean(),
             "kl": found.divergence.mean(),
             "elbo": -found.total.mean(),
+            "importance_gain": gain.mean(),
         }

@@ -3,6 +3,9 @@
 A baseline of the β-VAE paper, openreview:Sy2fzU9gl, and the most a metric can give.
 Codes are read off the rows of the data set, by index or value as they are stored
 there; there is no encoder of images, no decoder and no step.
+
+Use it to see the best that a metric can give on a data set. Not as a method: it reads the
+answers.
 """
 
 from dataclasses import dataclass

@@ -7,6 +7,9 @@ for Novel Contents", IJCAI 2019, arXiv:1809.02383. As `ml_vae`, with
 
 over the K images of a group, and one draw of c for all of them. Unlike a product,
 the average is as wide as what it averages: one image alone is no special case.
+
+Use it if images come in groups that share a content, such as a person or a thing, and it is
+wanted apart from the rest. Not for groups of one image, nor for axes within content or style.
 """
 
 from dataclasses import dataclass

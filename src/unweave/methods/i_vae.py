@@ -16,6 +16,10 @@ whose gradient reaches nothing else.
 Differs from the paper: a VAE's KL in closed form; the paper's code also offers weights on
 the parts of the KL. p(x|z) has its mean in [0, 1], as images have here; the encoders see
 what is left of an image without the mean image, at unit scale, as the paper's points are.
+
+Use it if every image comes with a further observation, such as a time or a sensor, given which
+factors are independent: the code is then identified. Not if that observation tells too little, or
+only of the mean; and it cannot be made up from the images.
 """
 
 from collections.abc import Iterator

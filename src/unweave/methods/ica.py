@@ -8,6 +8,9 @@ the rotation whose outputs are least Gaussian,
     z = W y,    decoded through the transpose, cut to [0, 1]
 
 Fitted once; there are no steps.
+
+Use it as a baseline that costs seconds, and for signals that are mixed linearly. Not for images
+in which things move, which no linear map follows.
 """
 
 from dataclasses import dataclass

@@ -20,6 +20,9 @@ it the trunk would tell a batch of images from a batch of fakes by its statistic
 generator begins as bright as the data. Noise on what the discriminator sees, a judge that
 sees the spread of a batch and running averages are not in the paper and are off unless asked
 for; docs/results/generators.md shows what each is worth where the class dominates.
+
+Use it to generate images that codes steer, kinds and amounts, from images alone. Not if given
+images need codes that rebuild them, and not without looking at samples of several seeds.
 """
 
 from dataclasses import dataclass

@@ -18,6 +18,10 @@ its optimizer begin afresh. While α = 0 the generator does not notice the pairs
 Differs from the paper: trunk, H and generator are the run's architecture. Spectral
 normalisation takes a step at every pass and not once in a step. Categorical codes, of which
 the paper has none, are the same in both images, as the noise is.
+
+Use it as `info_gan`, if codes that are independent of each other matter and there is time for a
+last stage. Not for short trainings: the contrast is a stage at the end, and starts from an
+InfoGAN that works.
 """
 
 import math

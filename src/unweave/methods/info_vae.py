@@ -13,6 +13,9 @@ Autoencoders", AAAI 2019, arXiv:1706.02262. Equation (6), negated:
 α = 0 and λ = 1 is the VAE; α + λ = 1 the β-VAE with β = λ; α = λ = 1 with the
 adversarial divergence an adversarial autoencoder. The divergences are not on the
 KL's scale: tune λ for each. Stein's term has a useful gradient, not a value.
+
+Use it if a decoder is so strong that codes of a VAE are ignored, or all codes together must
+follow the prior. Not for axes: like the prior it is the same from every side.
 """
 
 from collections.abc import Iterator

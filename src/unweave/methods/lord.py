@@ -17,6 +17,10 @@ Differs from the paper: d is not the distance of a trained VGG's features, which
 have to be downloaded, but an L1 distance of pixels and Laplacian pyramids. It is
 summed over pixels, so λ and a are as many times larger than in a mean. Small networks,
 encoders of the run's architecture; stage two has a constant learning rate.
+
+Use it if every image has a class and style must say nothing of it. Not for classes that were not
+trained on, which its table does not have, nor for very many images, each of which has a code of
+its own in the first stage.
 """
 
 from collections.abc import Iterator

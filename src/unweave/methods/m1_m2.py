@@ -16,10 +16,14 @@ to image (a deviation of 0.1 or less) are left out, the others are standardised.
 Codes of images are made of means, not of draws: q(y|z₁) of the mean of z₁, and the mean of
 z₂ for the likeliest class. An image is decoded through both models.
 
-Any method's codes can be named by a few labels, which is M1: `unweave evaluate RUN --probe
-labels=100`.
+Any method's codes can be named by a few labels, which is M1, and be the first stage of an M1+M2:
+`unweave evaluate RUN --probe labels=100` does both.
 
 Differs from the paper: the first stage is a part of the same run; the numbers are standardised.
+
+Use it if very few images have a class and classes lie apart in what a VAE finds by itself. Not if
+a class is a matter of few pixels, which the first stage leaves out or strews: there images
+without labels gave the second stage nothing, and `m2` looks at the pixels.
 """
 
 from collections.abc import Iterator
@@ -46,6 +50,8 @@ LEAST_DEVIATION = 0.1
 """Of the means of a number of z₁: below it, it says next to nothing, and is left out."""
 FORGETTING = 0.01
 """Share of a batch in the running mean and variance of z₁."""
+SECOND_STAGE = ("classifier", "style_encoder", "code_decoder")
+"""The networks that learn in the second stage."""
 
 
 class Scale(nn.Module):
@@ -121,24 +127,27 @@ class M1M2(ClassAutoencoder):
         return replace(settled, first_stage_steps=self.first_stage_steps or max(steps // 2, 1))
 
     def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
-        classes, size, hidden = self.class_count(data), self.code_dim, self.hidden
+        size = self.code_dim
         nets = Networks()
-        nets.classes = ClassPrior(classes)
         nets.encoder = GaussianEncoder(architecture.encoder(data.image_shape, 2 * size))
         nets.decoder = architecture.decoder(size, data.image_shape)
-        nets.scale = Scale(size)
-        nets.classifier = layers(size, hidden, classes)
-        nets.style_encoder = layers(size + classes, hidden, 2 * self.latent_dim)
-        nets.code_decoder = layers(classes + self.latent_dim, hidden, 2 * size)
+        self.add_second_stage(nets, size, self.class_count(data))
         return nets
+
+    def add_second_stage(self, nets: Networks, size: int, classes: int) -> None:
+        """Add what M2 of codes of this size consists of."""
+        nets.classes = ClassPrior(classes)
+        nets.scale = Scale(size)
+        nets.classifier = layers(size, self.hidden, classes)
+        nets.style_encoder = layers(size + classes, self.hidden, 2 * self.latent_dim)
+        nets.code_decoder = layers(classes + self.latent_dim, self.hidden, 2 * size)
 
     @property
     def players(self) -> dict[str, Player]:
         """Return one player for each stage."""
-        second = ("classifier", "style_encoder", "code_decoder")
         return {
             "m1": Player(("encoder", "decoder"), self.optimizer),
-            "m2": Player(second, self.second_optimizer),
+            "m2": Player(SECOND_STAGE, self.second_optimizer),
         }
 
     def turns(self, nets: Networks, batch: LabelledBatch, step: int) -> Iterator[Turn]:

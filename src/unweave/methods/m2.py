@@ -23,6 +23,10 @@ The code given to metrics is q(y|x) and the mean of z for the likeliest class.
 Differs from the paper: q(y|x) and q(z|x, y) start from the same features of the image,
 so that what is learnt without labels helps the classifier; y joins those features; the
 layers are those of `--architecture`. The warm-up and `beta` are ours.
+
+Use it if a few images have a class, and images of a class in any style are wanted. Not with a
+handful of labels and no warm-up, as classes then come to mean something else; and not for several
+labels, for which there is `generalised_m2`.
 """
 
 from collections.abc import Iterator

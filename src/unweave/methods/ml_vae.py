@@ -13,6 +13,9 @@ images are seen, the narrower q(c|G): `accumulate` gives it for any number of th
 
 Differs from the paper: groups are drawn as such, all of one size, instead of forming
 by chance in a batch.
+
+Use it as `gvae`, if large groups should make content surer the more images there are. Not if
+content will later be read off single images: it is less sure there than training made it.
 """
 
 from dataclasses import dataclass

@@ -8,6 +8,9 @@ s² their eigenvalues,
     z = Vᵀ(x - mean) / s,    decoded as mean + V s z, cut to [0, 1]
 
 Fitted once; there are no steps.
+
+Use it as a baseline that costs seconds: what a method gains should be seen beside it. Not for
+axes of what moves in an image.
 """
 
 from dataclasses import dataclass

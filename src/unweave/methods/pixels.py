@@ -5,6 +5,8 @@ coarser grid first, since many metrics fit a model to every dimension of a code.
 There is nothing to fit and no decoder.
 
 Differs from the paper: it took every pixel, which `side = 0` does.
+
+Use it as the baseline of no code at all, for probes above all. Not as a code.
 """
 
 from dataclasses import dataclass

@@ -20,6 +20,9 @@ authors' code cuts those of weights alone; here those of biases are cut as well.
 
 Differs from the paper: the networks are those of `--architecture`, which have no
 instance normalisation.
+
+Use it for axes from images alone where factors take few values each. Not for fine amounts, which
+few values cannot tell, and not if a density of codes is needed: there is no prior.
 """
 
 from collections.abc import Iterator

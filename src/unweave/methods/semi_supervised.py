@@ -17,6 +17,10 @@ the encoder. γ = 0 is the method itself, to the last bit.
 Differs from the paper: L is averaged over the labelled images of a step instead of
 summed, so that a γ of the paper's code is multiplied by its batch of 64. A step sees
 at most as many labelled images as others.
+
+Use it if some images have the values of factors: it holds a dimension to each, whatever the
+method inside. Not for classes without order, which one number tells badly (`m2`), and not if the
+labelled images are of another kind than the rest.
 """
 
 import copy

@@ -13,6 +13,9 @@ without γ this is a β-VAE of half that β.
 Differs from the paper: the authors' code subtracts the entropy of q once and not for
 each frame, so that its last term is no KL; `entropies` set to 1 does so too. A step
 of `batch_size` images holds half as many pairs.
+
+Use it for clips, or any images in an order in which few things change at a time. Not for images
+without order, nor where everything moves at once.
 """
 
 from collections.abc import Iterator

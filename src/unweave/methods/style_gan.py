@@ -29,6 +29,9 @@ without residual connections; no penalty on path lengths; R1 shares the update o
 is taken in, so that Adam's rates need no correction; pixels end in a sigmoid and lie in [0, 1],
 where γ has the effect of 4 γ on [-1, 1]; noise is quiet, and codes are decoded without any. The
 run's architecture is not used.
+
+Use it to generate images by coarse and fine styles, and to look for directions among them. Not
+for codes of given images, which it reads back by a regression alone, and not in a few minutes.
 """
 
 from collections.abc import Iterator

@@ -13,6 +13,10 @@ weight: k says how sparse codes are.
 
 Differs from the paper: the error is summed over features, not divided by that of the mean;
 directions have unit length by definition, rather than by a correction after each step.
+
+Use it to see what features of a trained network consist of. Not for images themselves, where a
+convolution sees more, and not without the random baseline beside it: sparse directions of random
+features look meaningful too.
 """
 
 from collections.abc import Iterator

@@ -27,6 +27,9 @@ the information of independent codes is near 0; the ratio is that of sums over a
 authors' code has the mean of an image's ratios, each of two directions; the networks are those of
 `--architecture`, and the layers all hidden ones of its decoder but the last, where the paper has
 all stages of its own but the last.
+
+Use it if `qlae` works and its axes should be cleaner: three pressures at once. Not if time is
+short, since its Hessian costs several decodings a step, nor for fine amounts.
 """
 
 import math

@@ -2,6 +2,8 @@
 
 A baseline of the β-VAE paper, openreview:Sy2fzU9gl. It shows what a network gives
 by its form alone, before it has learnt anything. There are no steps.
+
+Use it to see what a metric gives for nothing but an architecture. Not as a code.
 """
 
 from collections.abc import Iterator

@@ -4,6 +4,9 @@ D. P. Kingma & M. Welling, "Auto-Encoding Variational Bayes", ICLR 2014,
 arXiv:1312.6114. Equation (10), negated:
 
     E[-log p(x|z)] + KL(q(z|x) ‖ p(z))
+
+Use it as the baseline, for codes that rebuild images, and for M1 by `--probe`. Not for axes:
+nothing in it prefers any.
 """
 
 from dataclasses import dataclass

@@ -22,6 +22,9 @@ Differs from the paper: the class joins what the judge sees as a vector added to
 of its trunk, not as maps at three sizes; the trunk is the encoder of `--architecture`, with
 spectral normalisation. A deviation is read in one way, where the authors' code draws z with
 the root of the deviation that it penalises.
+
+Use it if classes are known and images of one's class in another's style must look real. Not for
+few images or short trainings: a judge of images needs both; `gvae` and `lord` are steadier.
 """
 
 from collections.abc import Iterator

@@ -21,6 +21,9 @@ not per pixel, and so is the norm of the gradient. At the start the last convolu
 decoder's blocks are smaller by √(1/layers), as in the paper's code, but not those of the
 encoder's; biases begin as PyTorch draws them, not at 0.
 The run's architecture is not used: the ladder is the method.
+
+Use it for the best likelihood and sharp samples. Not for axes, nor for a short code: it has far
+more latents than an image has factors, and only the top ones are its code.
 """
 
 from collections.abc import Iterator
