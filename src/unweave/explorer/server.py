@@ -47,6 +47,7 @@ from unweave.explorer.answers import (
     say_http_error,
     twin,
     whole,
+    step_of,
     word,
 )
 from unweave.explorer.open_runs import Library, OpenRun
@@ -77,7 +78,7 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
 
     def one_run(show: Callable[[OpenRun, Request], Any]) -> Callable[[Request], Any]:
         def answer(request: Request) -> Any:
-            return show(library.open(request.path_params["name"]), request)
+            return show(library.open(request.path_params["name"], step_of(request)), request)
 
         return twin(answer)
 
@@ -86,7 +87,7 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
 
     async def encode(request: Request) -> Response:
         content = await bounded_body(request, LARGEST_UPLOAD)
-        name = request.path_params["name"]
+        name, step = request.path_params["name"], step_of(request)
         return await run_in_threadpool(
             lambda: as_json(page_data.start_from_upload(library.open(name), content))
         )
@@ -102,7 +103,7 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
         return as_json(page_data.allow_data(opened, wanted.get("places")))
 
     def decoder(request: Request) -> Response:
-        opened = library.open(request.path_params["name"])
+        opened = library.open(request.path_params["name"], step_of(request))
         return Response(opened.decoder, media_type="application/octet-stream")
 
     def picture(show: Callable[[RunFolder, Request], bytes]) -> Callable[[Request], Response]:

@@ -21,7 +21,7 @@ const WIDTH = 300, HEIGHT = 78, LINE = 46;
 export async function drawScores(place, page) {
   const { run } = page;
   const entries = Object.entries(run.scores);
-  const address = page.address("/scores.json");
+  const address = page.whole("/scores.json");
   if (!entries.length) {
     fill(place, twinned(section("Scores", h("p", { class: "note" }, "Not scored yet: ", h("code", {}, `unweave evaluate ${run.place}`))), [["scores.json", address]]));
     return;
