@@ -145,7 +145,7 @@ export class Bench {
       ["Image (PNG)", () => savePng(`${name}.png`, this.panel.image)],
       ["Line of the latent moved last (PNG)", async () => savePng(`${name}-z${line().unit.first}.png`, await grid([line()]))],
       ["All lines (PNG)", async () => savePng(`${name}-lines.png`, await grid(rows()))],
-      ["Latent moved last, to and fro (GIF)", () => record(this.panel, line(), `${name}-z${line().unit.first}.gif`)],
+      ...[["GIF", "gif"], ["WebP", "webp"]].map(([title, kind]) => [`Latent moved last, to and fro (${title})`, () => record(this.panel, line(), `${name}-z${line().unit.first}`, kind)]),
       ["Code (CSV)", () => download(`${name}.csv`, csvText([this.code.map((_, i) => `z${i}`), this.code]), "text/csv")],
       ["Code (JSON)", () => download(`${name}.json`, JSON.stringify(this.state(), null, 1), "application/json")],
       ["Copy a link to this", () => copy(link())],
