@@ -4,7 +4,9 @@ It listens on loopback only. Pages are one HTML file that reads the twin of its 
 address; all figures come from `contents`.
 """
 
+import asyncio
 import io
+import logging
 import socket
 import threading
 import time
@@ -45,9 +47,9 @@ from unweave.explorer.answers import (
     say_bug,
     say_error,
     say_http_error,
+    step_of,
     twin,
     whole,
-    step_of,
     word,
 )
 from unweave.explorer.open_runs import Library, OpenRun
@@ -89,7 +91,7 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
         content = await bounded_body(request, LARGEST_UPLOAD)
         name, step = request.path_params["name"], step_of(request)
         return await run_in_threadpool(
-            lambda: as_json(page_data.start_from_upload(library.open(name), content))
+            lambda: as_json(page_data.start_from_upload(library.open(name, step), content))
         )
 
     async def name_latent(request: Request) -> Response:
@@ -269,9 +271,17 @@ def serve(folder: str | Path, *, port: int = 0, browser: bool = True) -> None:
         access_log=False,
         server_header=False,
         http=PatientProtocol,
+        lifespan="off",
     )
+    logging.getLogger("uvicorn.error").addFilter(is_worth_telling)
     with listener, suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listener])
+
+
+def is_worth_telling(record: logging.LogRecord) -> bool:
+    """Leave out requests that end because Ctrl-C was pressed a second time: it was meant."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, asyncio.CancelledError)
 
 
 def listen(port: int) -> socket.socket:
