@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from stored_score import score
 
+import known_models
 from read_pages import Page
 from unweave import catalog, figures, views, workflows
 from unweave.cli import main
@@ -186,7 +187,6 @@ def test_a_model_of_the_users_is_reported_and_drawn(toy, tmp_path, monkeypatch, 
 
 
 def test_the_summary_tells_what_the_figures_show(run):
-    """x and y are known to z0 and z1 alone by the stored score, which the heat map draws."""
     codes = views.sample_codes(run)
     baselines = Baselines(
         {"mig": {"pixels": 0.01, "PCA": 0.07, "ground truth": 1.0}},
@@ -194,13 +194,19 @@ def test_the_summary_tells_what_the_figures_show(run):
         1024,
     )
     words = summary(run, codes, baselines)
-    label = run.latent_labels()[0]
-    assert words.startswith("vae was trained on toy_xys for 4 steps of 8 images.")
-    assert f"x is carried by {label} (0.50, the next 0.00); y is carried by z1" in words
+    assert words.startswith("vae was trained on toy_xys for 4 steps of 8 images. 0 of 3 latents")
     assert (
         "MIG is 0.250 (nulls reach 0.200; the best baseline, PCA, 0.070; ground truth 1.000)."
         in words
     )
+
+
+def test_the_summary_says_what_latents_are_in_the_words_of_the_caption(toy):
+    model = known_models.separated(toy)
+    words = summary(model, views.sample_codes(model), Baselines())
+    assert "3 of 4 latents carry something" in words
+    assert "together: z0 is x; z1 is y; z2 is side (by mutual information, 1,024 images)." in words
+    assert words.endswith("It is not scored.")
 
 
 def test_nulls_and_baselines_stand_beside_scores(run):
