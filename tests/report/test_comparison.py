@@ -109,6 +109,23 @@ def test_plots_of_a_comparison_show_every_run(four):
         assert sorted(y for line in axes.lines for y in line.get_ydata()) == [0.1, 0.3, 0.5, 0.6]
 
 
+def test_scores_that_hardly_differ_are_told_by_their_values(four):
+    """Not by differences from an offset that stands in a corner."""
+    comparison = views.compare(four)
+    scores = [
+        dataclasses.replace(
+            one, values=[0.9999 + 1e-5 * i for i, _ in enumerate(one.values)], mean=0.9999
+        )
+        for one in comparison.scores
+    ]
+    axes = comparisons.scores_by_method(dataclasses.replace(comparison, scores=scores)).axes[0]
+    axes.figure.canvas.draw()
+    assert axes.xaxis.get_offset_text().get_text() == ""
+    seen = [text.get_text() for text in axes.get_xticklabels()]
+    assert len(set(seen)) == len(seen) >= 3
+    assert all(0.99 < float(text) < 1.01 for text in seen)
+
+
 def test_the_matrix_of_metrics_shows_every_pair(six):
     matrix = comparisons.rank_agreement(six).axes[0]
     assert [text.get_text() for text in matrix.texts][:3] == ["1.00", "-0.94", "1.00"]
