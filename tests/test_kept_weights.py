@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import unweave as uw
+from unweave import views
 from unweave.cli import main
 from unweave.errors import ConfigError, DataError
 from unweave.runs.config import Machine
@@ -60,6 +61,12 @@ def test_names_belong_to_the_run_and_scores_do_not(kept):
         earlier.path  # noqa: B018
     assert earlier.data is kept.data
     assert at_step(kept, 4) is kept
+
+
+def test_warnings_tell_a_moment_of_a_finished_run_from_an_unfinished_one(kept):
+    warned = views.warnings(at_step(kept, 2))
+    assert warned.in_short[0] == "weights on the way: step 2 of 4"
+    assert "unfinished" not in {one.kind for one in views.warnings(kept).warnings}
 
 
 def test_a_step_that_was_not_kept_is_refused_with_those_that_were(kept):
