@@ -89,7 +89,7 @@ def small_runs(folder: Path) -> Path:
             out=folder / f"beta_tcvae-s{seed}",
             steps=800,
             seed=seed,
-            machine=Machine(evaluations=4),
+            machine=Machine(evaluations=4, keep_weights=True),
         )
     return folder
 

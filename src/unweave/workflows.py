@@ -16,11 +16,12 @@ from unweave.files.writing import write_atomically
 from unweave.methods import Method, is_in_file, method_named, name_in_file
 from unweave.networks import Architecture, architecture_named
 from unweave.runs.config import Machine, Train
+from unweave.runs.earlier import at_step
 from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
 from unweave.runs.wrapped import WrappedModel, wrap
 from unweave.training import loop
-from unweave.watchers import Effort, Pictures, Plateau, ProgressBar, logging_to
+from unweave.watchers import Effort, Pictures, Plateau, ProgressBar, Weights, logging_to
 
 if TYPE_CHECKING:
     from unweave.evaluation.baselines import Baselines
@@ -36,14 +37,17 @@ def load(
     data: FactorImages | None = None,
     plugins: Sequence[Source] = (),
     within: str | Path | None = None,
+    step: int | None = None,
 ) -> Run:
     """Load a run from its folder, or one that comes with the package: `load("example:dsprites")`.
 
-    The rest is as in `unweave.runs.load`.
+    `step` is one whose weights were kept on the way (`--keep-weights`); by default the newest are
+    taken. The rest is as in `unweave.runs.load`.
     """
     if is_example(folder):
         folder = folder_of(str(folder))
-    return runs.load(folder, device, data, plugins, within)
+    run = runs.load(folder, device, data, plugins, within)
+    return run if step is None else at_step(run, step)
 
 
 def train(
@@ -403,6 +407,8 @@ def _watchers(machine: Machine, progress: bool) -> list[loop.Watcher]:
     watchers: list[loop.Watcher] = [_Card(), Pictures(), Effort()]
     if progress:
         watchers.append(ProgressBar())
+    if machine.keep_weights:
+        watchers.append(Weights())
     if machine.patience:
         watchers.append(Plateau(machine.patience))
     return watchers + [logging_to(name) for name in machine.loggers]

@@ -1,5 +1,6 @@
 """Runs and a server on loopback, each made once for all tests of a worker."""
 
+import copy
 import io
 import json
 from collections.abc import Iterator
@@ -41,6 +42,11 @@ def runs(toy, tmp_path_factory) -> Path:
     codes = run.encode(toy.images(range(0, 1024, 16)))
     assert np.ptp(codes, axis=0).min() > 0.5
     assert np.ptp(run.decode(codes), axis=0).max() > 0.5
+    # Weights of a moment on the way, which give other codes and other images.
+    earlier = copy.deepcopy(run.nets)
+    for parameter in earlier.parameters():
+        parameter.data.mul_(0.8)
+    run.folder.keep_weights(earlier, 2)
     train(root / "study" / "vae-s1", toy, VAE(latent_dim=3), seed=1)
     train(root / "truth", toy, GroundTruth())
     scores = {

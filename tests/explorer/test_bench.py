@@ -103,16 +103,19 @@ def test_images_lines_and_codes_are_saved(shown, run):
     assert (state["run"], state["row"]) == ("vae-s0", 77)
 
 
-def test_a_latent_is_recorded_as_an_animation(shown, run):
+@pytest.mark.parametrize("kind", ["GIF", "WebP"])
+def test_a_latent_is_recorded_as_an_animation(shown, run, kind):
     start_from_row(shown, 5)
     moved(shown, 0, "Home")
     code = run.encode(run.data.images([5]))[0]
     slider = shown.locator("input[type=range][data-latent='0']")
     low, high = (float(slider.get_attribute(end)) for end in ("min", "max"))
-    with Image.open(io.BytesIO(saved(shown, "to and fro (GIF)"))) as film:
-        assert film.n_frames == 24
+    with Image.open(io.BytesIO(saved(shown, f"to and fro ({kind})"))) as film:
+        assert (film.n_frames, film.info["loop"]) == (24, 0)
         for frame, share in ((0, 0.0), (6, 0.5), (12, 1.0), (18, 0.5)):
             film.seek(frame)
+            film.load()
+            assert film.info["duration"] == pytest.approx(4000 / 24, abs=5)
             seen = np.asarray(film.convert("RGB"), dtype=np.int64)[..., 0]
             assert_same(seen, decoded(run, [low + share * (high - low), code[1], code[2]]))
 

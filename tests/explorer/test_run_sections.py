@@ -17,7 +17,10 @@ from PIL import Image
 from unweave import views
 from unweave.editing import Finder
 from unweave.explorer import counterfactuals
+from unweave.explorer.open_runs import Library
+from unweave.explorer.score_cards import score_cards
 from unweave.explorer.server import in_background
+from unweave.runs.folder import RunFolder, versions
 from unweave.runs.run import load
 
 HERE = "/runs/vae-s0"
@@ -94,6 +97,35 @@ def test_a_score_stands_among_its_kind(scored, page):
         assert places[name] == pytest.approx(low + value * (high - low))
     line.locator("a", has=page.locator(".other")).click()
     page.wait_for_url("**/runs/same")
+
+
+def test_baselines_of_a_report_stand_in_the_cards(scored, tmp_path):
+    root = tmp_path / "runs"
+    for name in ("mine", "truth"):
+        shutil.copytree(scored.root / name, root / name)
+    folder = RunFolder(root / "mine")
+    (entry,) = folder.scores().values()
+    del entry["nulls"]
+    folder.write_scores({"mig": entry | {"made": {"preset": "full", "seeds": 1, "rows": 9}}})
+    key = {"step": 4, "scores": {"mig": [0.3, "one", "full", 1]}, "unweave": versions()["unweave"]}
+    kept = {"key": key, "rows": 9, "nulls": {"mig": {"rotated": [0.4, 0.2]}}}
+    kept["values"] = {"mig": {"PCA": 0.1, "ground truth": 0.9, "forged": 0.7}}
+    (folder.path / "baselines.json").write_text(json.dumps(kept))
+    found = score_cards(Library(root), "mine")
+    (card,) = found["cards"]
+    # The one that was trained here can be opened, and stands for what the report calls so.
+    assert [(one["run"], one["method"], one["value"]) for one in card["others"]] == [
+        ("truth", "ground_truth", 0.8),
+        (None, "PCA", 0.1),
+        (None, "forged", 0.7),
+    ]
+    assert card["nulls"]["rotated"]["mean"] == pytest.approx(0.3)
+    assert card["is_above_nulls"] is False
+    assert found["missing_baselines"] == []
+    (folder.path / "baselines.json").write_text(json.dumps(kept | {"key": {}}))
+    stale = score_cards(Library(root), "mine")
+    assert [one["run"] for one in stale["cards"][0]["others"]] == ["truth"]
+    assert "pca" in stale["missing_baselines"]
 
 
 def test_pictures_of_training_are_slid_through(shown, served):

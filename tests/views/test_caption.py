@@ -1,5 +1,7 @@
 """A model in one sentence, checked on models whose codes are known."""
 
+import zlib
+
 import numpy as np
 
 import known_models
@@ -52,3 +54,21 @@ def test_one_latent_has_nothing_to_be_compared_with(toy):
     found = views.caption(wrap(lambda images: known_models.standard(images)[:, :1], toy, name="x"))
     assert found.text.startswith("1 latent carries something; it cannot be said what: ")
     assert found.names == {}
+
+
+def test_of_many_latents_those_that_carry_most_are_told_one_by_one(toy):
+    def encode(images: np.ndarray) -> np.ndarray:
+        x, y = known_models.standard(images)[:, :2].T
+        seeds = [zlib.crc32(image.tobytes()) for image in images]
+        drawn = [np.random.default_rng(seed).normal(size=12) for seed in seeds]
+        return np.concatenate([[x * (20 - i) for i in range(11)], [y], np.transpose(drawn)]).T
+
+    found = views.caption(wrap(encode, toy, name="many"))
+    parts = found.text.removesuffix(".").split("; ")
+    assert parts[:2] == ["z0 is x", "z1 is x in part"]
+    assert parts[10:] == [
+        "2 further latents know factors too",
+        "12 latents follow no factor",
+        "no latent knows side",
+    ]
+    assert len(found.names) == 12, "all can be named"

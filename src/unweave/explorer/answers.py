@@ -94,6 +94,11 @@ def whole(request: Request, name: str, default: int | None = None) -> int:
     return int(text)
 
 
+def step_of(request: Request) -> int | None:
+    """Return the step whose weights are asked for; None for the newest."""
+    return whole(request, "step") if "step" in request.query_params else None
+
+
 def given_code(request: Request) -> list[float] | None:
     """Return the code in the address, `?code=0.5,-1,…`, if there is one."""
     if "code" not in request.query_params:

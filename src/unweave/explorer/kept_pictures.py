@@ -30,7 +30,7 @@ class NoPicture(NoSuchRun):
 
 
 def training_pictures(folder: RunFolder) -> dict[str, Any]:
-    """Return which pictures were kept while the run trained, by kind and step."""
+    """Return which pictures were kept while the run trained, by kind and step, and weights."""
     kinds: dict[str, list[dict[str, Any]]] = {}
     for file in sorted(_files(folder.figures / "training")):
         if match := TRAINING.fullmatch(file.name):
@@ -40,7 +40,8 @@ def training_pictures(folder: RunFolder) -> dict[str, Any]:
         "kinds": {
             kind: sorted(entries, key=lambda entry: entry["step"])[-MOST_STEPS:]
             for kind, entries in kinds.items()
-        }
+        },
+        "weights": list(folder.kept_weights())[-MOST_STEPS:],
     }
 
 

@@ -14,6 +14,7 @@ from unweave.errors import DataError
 from unweave.explorer.onnx_files import decoder_to_onnx
 from unweave.files.cache import cache_folder, cache_key, cached_array
 from unweave.files.writing import write_atomically
+from unweave.runs.earlier import EarlierRun, at_step
 from unweave.runs.folder import RunFolder, versions
 from unweave.runs.run import Run
 
@@ -93,12 +94,11 @@ def kept_decoder(run: Run) -> bytes:
 
     Exporting takes seconds. What a plugin does may be another thing tomorrow: it is not kept.
     """
-    file = run.folder.networks_file if run.folder is not None else None
+    files = _files_behind(run)
     is_own = catalog.name_of(run.config.method) in catalog.own_names("unweave.methods")
-    if file is None or not file.is_file() or not is_own:
+    if not files or not is_own:
         return decoder_to_onnx(run)
-    assert run.folder is not None
-    key = cache_key([file, run.folder.config_file], "decoder", *sorted(versions().items()))
+    key = cache_key(files, "decoder", *sorted(versions().items()))
     place = cache_folder() / "decoders" / f"{key}.onnx"
     if place.is_file():
         return place.read_bytes()
@@ -113,13 +113,27 @@ def kept_decoder(run: Run) -> bytes:
 
 def _kept_file(run: Run) -> Path | None:
     """Return where codes of a run are kept, if they may be."""
-    file = run.folder.networks_file if run.folder is not None else None
+    files = _files_behind(run)
     cannot_change = run.config.data in catalog.own_names("unweave.data")
-    if file is None or not file.is_file() or not cannot_change or run.code.source != "images":
+    if not files or not cannot_change or run.code.source != "images":
         return None
-    assert run.folder is not None
-    key = cache_key([file, run.folder.config_file], len(views.sample_rows(run.data)))
+    key = cache_key(files, len(views.sample_rows(run.data)))
     return cache_folder() / "codes" / f"{key}.npy"
+
+
+def _files_behind(run: Run) -> list[Path]:
+    """Return the files that decide what a run computes; none while its weights may change."""
+    folder = folder_of(run)
+    if folder is None:
+        return []
+    is_earlier = isinstance(run, EarlierRun)
+    weights = folder.kept_weights().get(run.step) if is_earlier else folder.networks_file
+    return [weights, folder.config_file] if weights is not None and weights.is_file() else []
+
+
+def folder_of(run: Run) -> RunFolder | None:
+    """Return the folder of a run, or of the one that it is an earlier step of."""
+    return run.whole.folder if isinstance(run, EarlierRun) else run.folder
 
 
 class Library:
@@ -133,7 +147,7 @@ class Library:
         self.root = Path(root).expanduser().resolve()
         if not self.root.is_dir():
             raise DataError(f"no such folder: {root}")
-        self._open: OrderedDict[str, tuple[str, OpenRun]] = OrderedDict()
+        self._open: OrderedDict[tuple[str, int | None], tuple[str, OpenRun]] = OrderedDict()
         self._lines: dict[str, tuple[Any, dict[str, Any]]] = {}
         self._numbered: dict[str, dict[str, Any]] = {}
         self._gone: dict[str, int] = {}
@@ -217,20 +231,22 @@ class Library:
                 del self._numbered[name]
             return sorted(name for name, version in self._gone.items() if version > since)
 
-    def open(self, name: str) -> OpenRun:
-        """Return the run with its newest weights."""
+    def open(self, name: str, step: int | None = None) -> OpenRun:
+        """Return the run with its newest weights, or with those that were kept of a step."""
         folder = self.folder(name)
-        signature = weights_signature(folder)
+        kept = None if step is None else folder.kept_weights().get(step)
+        signature = weights_signature(folder) if kept is None else _signature(kept)
         with self._lock:
-            known = self._open.get(name)
+            known = self._open.get((name, step))
             if known is not None and known[0] == signature:
-                self._open.move_to_end(name)
+                self._open.move_to_end((name, step))
                 return known[1]
         with self._loading:
-            opened = OpenRun(runs.load(folder.path, within=self.root))
+            run = runs.load(folder.path, within=self.root)
+            opened = OpenRun(run if step is None else at_step(run, step))
         with self._lock:
-            self._open[name] = (signature, opened)
-            self._open.move_to_end(name)
+            self._open[name, step] = (signature, opened)
+            self._open.move_to_end((name, step))
             while len(self._open) > KEPT_OPEN:
                 self._open.popitem(last=False)
         return opened
@@ -240,9 +256,13 @@ def weights_signature(folder: RunFolder) -> str:
     """Return a word that changes when the weights on disk do; "" if there are none."""
     for file in (folder.networks_file, folder.checkpoint_file, folder.previous_checkpoint_file):
         if file.is_file():
-            facts = file.stat()
-            return f"{file.name}-{facts.st_mtime_ns}-{facts.st_size}"
+            return _signature(file)
     return ""
+
+
+def _signature(file: Path) -> str:
+    facts = file.stat()
+    return f"{file.name}-{facts.st_mtime_ns}-{facts.st_size}"
 
 
 def _run_folders(folder: Path, depth: int = DEEPEST) -> Iterator[Path]:

@@ -10,7 +10,7 @@ from unweave.correlation import correlations
 from unweave.data import FactorImages, image_from_bytes
 from unweave.editing.sources import in_words
 from unweave.errors import ConfigError, DataError, UnweaveError
-from unweave.explorer.open_runs import Library, OpenRun
+from unweave.explorer.open_runs import Library, OpenRun, folder_of
 from unweave.explorer.run_list import in_short, progress, short_scores
 from unweave.files.json_files import read_json
 from unweave.methods import Unit, summary_of
@@ -94,20 +94,25 @@ def latents(opened: OpenRun, *, quick: bool = False) -> dict[str, Any]:
 
 
 def _recorded_latents(opened: OpenRun) -> dict[str, Any] | None:
-    """Return what the record's last line on the KL says, unless codes are there or it has none."""
+    """Return what the record says of the KL at these weights, or last before them.
+
+    None where codes are there, which say more, and where it says nothing.
+    """
     run = opened.run
-    if opened.has_codes or run.folder is None or not run.code.decodes:
+    folder = folder_of(run)
+    if opened.has_codes or folder is None or not run.code.decodes:
         return None
     if run.code.source != "images":
         return None
     try:
-        over_time = views.kl_over_time(list(run.folder.record()))
+        over_time = views.kl_over_time(list(folder.record()))
         factors, rows = list(run.data.factor_names), len(run.data)
     except UnweaveError:  # a bad record is told with the curves, missing data by the whole answer
         return None
-    if not len(over_time.steps) or over_time.kl.shape[1] != run.latent_dim:
+    told = over_time.kl[over_time.steps <= run.step]
+    if not len(told) or told.shape[1] != run.latent_dim:
         return None
-    kl = np.asarray(over_time.kl[-1], dtype=np.float64)
+    kl = np.asarray(told[-1], dtype=np.float64)
     names = views.latent_names(run)
     units = sorted(run.code.units, key=lambda unit: -float(kl[list(unit.dimensions)].sum()))
     low, high = _slider_ends(run, [])

@@ -4,7 +4,9 @@ It listens on loopback only. Pages are one HTML file that reads the twin of its 
 address; all figures come from `contents`.
 """
 
+import asyncio
 import io
+import logging
 import socket
 import threading
 import time
@@ -45,6 +47,7 @@ from unweave.explorer.answers import (
     say_bug,
     say_error,
     say_http_error,
+    step_of,
     twin,
     whole,
     word,
@@ -77,7 +80,7 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
 
     def one_run(show: Callable[[OpenRun, Request], Any]) -> Callable[[Request], Any]:
         def answer(request: Request) -> Any:
-            return show(library.open(request.path_params["name"]), request)
+            return show(library.open(request.path_params["name"], step_of(request)), request)
 
         return twin(answer)
 
@@ -86,9 +89,9 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
 
     async def encode(request: Request) -> Response:
         content = await bounded_body(request, LARGEST_UPLOAD)
-        name = request.path_params["name"]
+        name, step = request.path_params["name"], step_of(request)
         return await run_in_threadpool(
-            lambda: as_json(page_data.start_from_upload(library.open(name), content))
+            lambda: as_json(page_data.start_from_upload(library.open(name, step), content))
         )
 
     async def name_latent(request: Request) -> Response:
@@ -102,7 +105,7 @@ def make_app(library: Library, *, port: int, token: str) -> Starlette:
         return as_json(page_data.allow_data(opened, wanted.get("places")))
 
     def decoder(request: Request) -> Response:
-        opened = library.open(request.path_params["name"])
+        opened = library.open(request.path_params["name"], step_of(request))
         return Response(opened.decoder, media_type="application/octet-stream")
 
     def picture(show: Callable[[RunFolder, Request], bytes]) -> Callable[[Request], Response]:
@@ -268,9 +271,17 @@ def serve(folder: str | Path, *, port: int = 0, browser: bool = True) -> None:
         access_log=False,
         server_header=False,
         http=PatientProtocol,
+        lifespan="off",
     )
+    logging.getLogger("uvicorn.error").addFilter(is_worth_telling)
     with listener, suppress(KeyboardInterrupt):
         uvicorn.Server(config).run(sockets=[listener])
+
+
+def is_worth_telling(record: logging.LogRecord) -> bool:
+    """Leave out requests that end because Ctrl-C was pressed a second time: it was meant."""
+    error = record.exc_info[1] if record.exc_info else None
+    return not isinstance(error, asyncio.CancelledError)
 
 
 def listen(port: int) -> socket.socket:

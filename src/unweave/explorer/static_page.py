@@ -114,7 +114,7 @@ def _pictures(folder: RunFolder) -> dict[str, Any]:
             left -= len(content)
             if left >= 0:
                 kinds.setdefault(kind, []).append(entry | {"picture": _picture_url(content)})
-    return {"kinds": kinds}
+    return {"kinds": kinds, "weights": []}  # a file to mail has one decoder
 
 
 def _encoder(run: Run) -> bytes | None:

@@ -17,6 +17,9 @@ MARKERS = "osD^vP*X"
 MOST_LETTERS = 90  # of a setting's name in a legend
 LABEL_WIDTH = 30  # letters of a setting's name on one line
 
+LEAST_SPAN = 0.01
+"""Of an axis of scores: those that differ by less are alike to the digits that are told."""
+
 
 @styled
 def scores_by_method(comparison: Comparison) -> Drawing:
@@ -45,6 +48,10 @@ def scores_by_method(comparison: Comparison) -> Drawing:
         axes.set_ylim(len(groups) - 0.5, -0.5)
         axes.set_yticks(range(len(groups)), names if place % columns == 0 else [""] * len(groups))
         axes.xaxis.set_major_locator(MaxNLocator(4))
+        axes.ticklabel_format(axis="x", useOffset=False)
+        low, high = axes.get_xlim()
+        if (missing := LEAST_SPAN - (high - low)) > 0:
+            axes.set_xlim(low - missing / 2, high + missing / 2)
         better = "" if comparison.higher_is_better[metric] else " (lower is better)"
         axes.set_title(metric.replace("_", " ") + better)
     return drawing

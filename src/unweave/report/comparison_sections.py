@@ -125,5 +125,6 @@ def _runs(comparison: Comparison) -> Html:
         ]
         for row in comparison.runs
     ]
-    header = ["run", "setting", "data", "seed", "step", "state", "ELBO", "TC", *comparison.metrics]
+    header = ["run", "setting", "data", "seed", "step", "state", "ELBO", "TC"]
+    header += [_directed(comparison, metric) for metric in comparison.metrics]
     return section("Runs", table(header, lines, title="Every run"), level=3)

@@ -1,26 +1,21 @@
 """A report in a paragraph."""
 
-import numpy as np
-
 from unweave import catalog, views
-from unweave.errors import UnweaveError
 from unweave.evaluation.baselines import TRUTH, Baselines
 from unweave.report.making import effort_words, sittings_of
 from unweave.report.score_sections import with_nulls
 from unweave.runs.model import Model
 from unweave.runs.run import Run
-from unweave.views import CodeSample, HeatMap
+from unweave.views import CodeSample
 
-KNOWN = 0.1  # share of a factor's entropy from which a latent is said to carry it
 FIRST = ("mig", "dci", "sap")
 """Scores that a summary tells, as far as there are any."""
-MOST_FACTORS = 8
 
 
 def summary(model: Model, codes: CodeSample | None, baselines: Baselines) -> str:
     """Say what a model is, what it learnt, and how good that is."""
-    parts = [_what(model), _latents(model, codes), _carried(model, codes)]
-    return " ".join(part for part in [*parts, _scores(model, baselines)] if part)
+    parts = [_what(model), _latents(model, codes), _scores(model, baselines)]
+    return " ".join(part for part in parts if part)
 
 
 def _what(model: Model) -> str:
@@ -40,44 +35,17 @@ def _what(model: Model) -> str:
 
 
 def _latents(model: Model, codes: CodeSample | None) -> str:
+    """Say how much the latents carry, and what, as the explorer does."""
     if codes is None:
         return ""
     view = views.kl_per_dimension(model, codes)
-    active, all_of_them = int(view.active.sum()), len(view.active)
     nats = "" if view.kl is None else f", {view.kl.sum():.1f} nats together"
-    return f"{active} of {all_of_them} latents carry something{nats}."
-
-
-def _carried(model: Model, codes: CodeSample | None) -> str:
-    """Say which latent carries each factor, by the heat map that the report shows."""
-    if codes is None or not model.data.factor_list:
-        return ""
-    try:
-        known = views.heat_map_of_scores(model, "mi", codes)
-    except UnweaveError:
-        return ""
-    told, none = [], []
-    for factor, line in list(zip(known.factors, known.values, strict=True))[:MOST_FACTORS]:
-        best = int(line.argmax())
-        if line[best] < KNOWN:
-            none.append(factor)
-            continue
-        told.append(f"{factor} is carried by {known.latents[best]} ({line[best]:.2f}{_next(line)})")
-    words = f"Of the factors, {'; '.join(told)}" if told else ""
-    if none:
-        words += f"{'; ' if words else 'Of the factors, '}{', '.join(none)} by none"
-    if not words:
-        return ""
-    return f"{words} (share of the factor's entropy{_rows(known)})."
-
-
-def _next(line: np.ndarray) -> str:
-    rest = np.sort(line)[:-1]
-    return f", the next {rest[-1]:.2f}" if len(rest) else ""
-
-
-def _rows(known: HeatMap) -> str:
-    return f", over {known.rows:,} images" if known.rows else ""
+    carried = f"{int(view.active.sum())} of {len(view.active)} latents carry something{nats}"
+    if not model.data.factor_list or not view.active.any():
+        return f"{carried}."
+    told = views.caption(model, codes)
+    rows = f" (by mutual information, {told.rows:,} images)" if told.rows else ""
+    return f"{carried}: {told.text.removesuffix('.')}{rows}."
 
 
 def _scores(model: Model, baselines: Baselines) -> str:

@@ -6,6 +6,7 @@ status.json              running | interrupted | failed | done, with the message
 record.jsonl             loss terms by step; diagnostics at evaluations
 checkpoint.safetensors   networks, optimizers and step (and .previous)
 networks.safetensors     the trained networks
+weights/                 networks on the way, by step, where they were asked for
 silenced.json            which latents were silenced, and networks.unsilenced.safetensors
 scores.json              metrics
 scores.PART.json         metrics on a part of the data: train, held_out, correlated, inverse
@@ -18,6 +19,7 @@ figures/                 pictures
 import json
 import os
 import platform
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -44,6 +46,7 @@ NETWORKS, AVERAGES = "networks.", "averages/"
 """How names of weights begin in checkpoints, and those of their running averages anywhere."""
 LOCK = ".lock"
 LONGEST_NAME = 60  # characters that still fit beside a picture
+KEPT_WEIGHTS = re.compile(r"(\d{1,15})\.safetensors")
 
 
 class RunFolder:
@@ -66,6 +69,7 @@ class RunFolder:
         self.scores_file = self.path / "scores.json"
         self.latent_names_file = self.path / "latent_names.json"
         self.figures = self.path / "figures"
+        self.weights = self.path / "weights"
 
     def exists(self) -> bool:
         return self.config_file.is_file()
@@ -78,7 +82,7 @@ class RunFolder:
         """
         busy = f"{self.path} is being trained by another process"
         with sole_owner(self.path / LOCK, busy):
-            for place in (self.path, *self.path.glob(f"{plugins.FOLDER}/*")):
+            for place in (self.path, self.weights, *self.path.glob(f"{plugins.FOLDER}/*")):
                 sweep(place)
             self.next_checkpoint_file.unlink(missing_ok=True)
             yield
@@ -302,6 +306,20 @@ class RunFolder:
             tensors, facts = self.read_checkpoint()
             weights = part_of(tensors, NETWORKS)
         return weights | part_of(tensors, AVERAGES), facts["step"]
+
+    def keep_weights(self, nets: Networks, step: int) -> None:
+        """Keep the networks as they are at a step on the way."""
+        self.weights.mkdir(exist_ok=True)
+        content = tensor_files.to_bytes(nets.state_dict(), {"step": step})
+        write_atomically(self.weights / f"{step:07d}.safetensors", content)
+
+    def kept_weights(self) -> dict[int, Path]:
+        """Return the files of networks on the way, by step; a link is no file of the run's."""
+        if self.weights.is_symlink() or not self.weights.is_dir():
+            return {}
+        named = ((KEPT_WEIGHTS.fullmatch(file.name), file) for file in self.weights.iterdir())
+        found = {int(m[1]): file for m, file in named if m and not file.is_symlink()}
+        return dict(sorted(found.items()))
 
     def has_checkpoint(self) -> bool:
         return self.checkpoint_file.is_file() or self.previous_checkpoint_file.is_file()

@@ -68,6 +68,9 @@ class Machine:
     """Longest time between two checkpoints; what a crash can cost."""
     evaluations: int = 10
     """How often to pause for diagnostics and pictures."""
+    keep_weights: bool = False
+    """Whether to keep the networks at each of these pauses, so that the explorer and
+    `uw.load(RUN, step=…)` can go back to them."""
     tensorboard: bool = False
     """Whether to write event files for TensorBoard too, as `--log tensorboard` does."""
     log: str = ""
@@ -83,6 +86,8 @@ class Machine:
             raise ConfigError(f"threads must be 1 or more, found {self.threads}")
         if self.checkpoint_seconds < 0 or self.evaluations < 0:
             raise ConfigError("checkpoint_seconds and evaluations must be 0 or more")
+        if self.keep_weights and not self.evaluations:
+            raise ConfigError("keep_weights keeps them at evaluations, of which there are none")
         if self.patience < 0:
             raise ConfigError(f"patience must be 0 or more, found {self.patience}")
         if self.patience and self.evaluations <= self.patience:

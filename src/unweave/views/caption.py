@@ -11,6 +11,9 @@ from unweave.views.latents import HeatMap, active_latents, heat_map_of_scores
 from unweave.views.view import View
 from unweave.views.warning_signs import CLOSE, KNOWN
 
+MOST = 10
+"""Latents that are told one by one, those that carry most; a hierarchy has a hundred."""
+
 
 @dataclass(frozen=True)
 class Caption(View):
@@ -55,7 +58,7 @@ def caption(model: Model, codes: CodeSample | None = None) -> Caption:
         mixed = [f for f in said if known.values[f, latent] >= CLOSE * most]
         words = [known.factors[f].replace("_", " ") for f in mixed]
         if len(mixed) > 1:
-            parts.append(f"{labels[latent]} mixes {' and '.join(words)}")
+            parts.append(f"{labels[latent]} mixes {_list(words)}")
             continue
         parts.append(f"{labels[latent]} is {words[0]}{_part(known, mixed[0], int(latent))}")
         names[int(latent)] = words[0]
@@ -64,8 +67,11 @@ def caption(model: Model, codes: CodeSample | None = None) -> Caption:
         for factor, line in zip(known.factors, known.values, strict=True)
         if line[active].max() < KNOWN
     ]
+    if len(parts) > MOST:
+        parts = [*parts[:MOST], f"{len(parts) - MOST} further latents know factors too"]
     if silent:
-        parts.append(f"{_list(silent)} {'follows' if len(silent) == 1 else 'follow'} no factor")
+        them = _list(silent) if len(silent) <= MOST else f"{len(silent)} latents"
+        parts.append(f"{them} {'follows' if len(silent) == 1 else 'follow'} no factor")
     if missing:
         parts.append(f"no latent knows {_list(missing)}")
     given = model.latent_names

@@ -7,6 +7,7 @@ import numpy as np
 
 from unweave.correlation import correlations
 from unweave.probability.gaussian import LOWEST_LOGVAR
+from unweave.runs.earlier import EarlierRun
 from unweave.runs.model import Model
 from unweave.runs.run import Run
 from unweave.views.code_sample import CodeSample, sample_codes
@@ -89,7 +90,8 @@ def _in_short(found: list[Warned], latents: int) -> Iterator[str]:
 def _unfinished(model: Model) -> list[Warned]:
     if not isinstance(model, Run) or model.step >= model.config.steps:
         return []
-    message = f"the run is not finished: step {model.step:,} of {model.config.steps:,}"
+    what = "weights on the way" if isinstance(model, EarlierRun) else "the run is not finished"
+    message = f"{what}: step {model.step:,} of {model.config.steps:,}"
     return [Warned("unfinished", message, [], [])]
 
 

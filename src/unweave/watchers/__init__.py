@@ -1,5 +1,5 @@
-"""What looks on while a run trains: progress on screen, pictures, the time, loggers, an end
-before the end.
+"""What looks on while a run trains: progress on screen, pictures, weights, the time, loggers, an
+end before the end.
 
 Each is a `Watcher`, which the loop tells what happens; none changes what is computed.
 """
@@ -9,6 +9,7 @@ from unweave.watchers._loggers import LOGGERS, Logger, Logging, logging_to
 from unweave.watchers._pictures import Pictures
 from unweave.watchers._plateau import Plateau
 from unweave.watchers._progress import ProgressBar
+from unweave.watchers._weights import Weights
 
 __all__ = [
     "LOGGERS",
@@ -18,5 +19,6 @@ __all__ = [
     "Pictures",
     "Plateau",
     "ProgressBar",
+    "Weights",
     "logging_to",
 ]

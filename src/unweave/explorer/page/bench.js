@@ -16,9 +16,10 @@ export class Bench {
   /**
    * @param latents what latents.json says  @param decoder a Decoder
    * @param source see Starts  @param rename see LatentsPanel  @param run what run.json says
+   * @param moment the step of its weights, or null if they are the newest
    */
-  constructor({ latents, decoder, source, rename, run }) {
-    Object.assign(this, { latents, decoder, run });
+  constructor({ latents, decoder, source, rename, run, moment }) {
+    Object.assign(this, { latents, decoder, run, moment });
     this.listeners = [];
     this.starts = new Starts(source);
     this.panel = new LatentsPanel({ latents, decoder, rename, actions: (row) => this.#actions(row) });
@@ -144,7 +145,7 @@ export class Bench {
       ["Image (PNG)", () => savePng(`${name}.png`, this.panel.image)],
       ["Line of the latent moved last (PNG)", async () => savePng(`${name}-z${line().unit.first}.png`, await grid([line()]))],
       ["All lines (PNG)", async () => savePng(`${name}-lines.png`, await grid(rows()))],
-      ["Latent moved last, to and fro (GIF)", () => record(this.panel, line(), `${name}-z${line().unit.first}.gif`)],
+      ...[["GIF", "gif"], ["WebP", "webp"]].map(([title, kind]) => [`Latent moved last, to and fro (${title})`, () => record(this.panel, line(), `${name}-z${line().unit.first}`, kind)]),
       ["Code (CSV)", () => download(`${name}.csv`, csvText([this.code.map((_, i) => `z${i}`), this.code]), "text/csv")],
       ["Code (JSON)", () => download(`${name}.json`, JSON.stringify(this.state(), null, 1), "application/json")],
       ["Copy a link to this", () => copy(link())],
@@ -163,7 +164,8 @@ export class Bench {
 
   /** Lines that make the same image. */
   python() {
-    return `import unweave as uw\n\nrun = uw.load(${JSON.stringify(this.run.place)})\nimage = run.decode([[${codeToText(this.code).replaceAll(",", ", ")}]])[0]`;
+    const step = this.moment === null ? "" : `, step=${this.moment}`;
+    return `import unweave as uw\n\nrun = uw.load(${JSON.stringify(this.run.place)}${step})\nimage = run.decode([[${codeToText(this.code).replaceAll(",", ", ")}]])[0]`;
   }
 
   /** Show links to JSON beside the heading. */

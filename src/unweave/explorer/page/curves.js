@@ -6,7 +6,7 @@ import { csvText, download, saveMenu, svgText } from "unweave/saving.js";
 import { timeLapse } from "unweave/time_lapse.js";
 
 export async function drawCurves(place, page) {
-  const { curves, kl } = await getJson(page.address("/curves.json"));
+  const { curves, kl } = await getJson(page.whole("/curves.json"));
   const names = [...new Set(curves.map((curve) => curve.name))];
   const plots = names.map((name) => linePlot(words(name), curves
     .filter((curve) => curve.name === name)
@@ -27,7 +27,7 @@ export async function drawCurves(place, page) {
     }),
   ])) : null;
   fill(place, plots.length || pictures ? twinned(section("Training", pictures, save, h("div", { class: "plots" }, plots)),
-    [["curves.json", page.address("/curves.json")], ["training_pictures.json", page.address("/training_pictures.json")]]) : []);
+    [["curves.json", page.whole("/curves.json")], ["training_pictures.json", page.whole("/training_pictures.json")]]) : []);
 }
 
 function curvesCsv(curves) {

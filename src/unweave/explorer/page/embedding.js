@@ -165,7 +165,7 @@ class Embedding {
 
   #thumbnail(i) {
     const { sheet, rows } = this.points;
-    if (!sheet) return h("img", { src: this.page.address(`/image.png?row=${rows[i]}`), alt: "", width: 64 });
+    if (!sheet) return h("img", { src: this.page.whole(`/image.png?row=${rows[i]}`), alt: "", width: 64 });
     const { picture, across, side } = sheet;
     return h("span", { class: "cut", style: {
       backgroundImage: `url(${picture})`, width: `${2 * side}px`, height: `${2 * side}px`, backgroundSize: `${2 * side * across}px auto`,
@@ -191,7 +191,7 @@ class Embedding {
         h("div", { class: "gallery" }, neighbors.map(({ row, distance }) => h("button", {
           type: "button", title: `row ${row}, ${distance.toFixed(2)} away`, "aria-label": `Start from row ${row}, ${distance.toFixed(2)} away`,
           onclick: () => this.page.bench.starts.fromRow(row),
-        }, h("img", { src: this.page.address(`/image.png?row=${row}`), alt: "", width: 48, height: 48 })))),
+        }, h("img", { src: this.page.whole(`/image.png?row=${row}`), alt: "", width: 48, height: 48 })))),
         h("p", { class: "note" }, `by distance of codes, among ${short(among)} images`));
     } catch (error) {
       fill(this.near, problem(error));

@@ -5,6 +5,7 @@ import { decodeLine } from "unweave/painter.js";
 import { pictureOf } from "unweave/pixels.js";
 import { download } from "unweave/saving.js";
 import { valueIn } from "unweave/turning.js";
+import { webp } from "unweave/webp.js";
 
 const ROUND = 4000; // milliseconds to and fro
 const FRAMES = 24; // of a recorded round
@@ -59,11 +60,14 @@ export function roundOf({ unit, low, high, values }) {
   return Array.from({ length: FRAMES }, (_, i) => low + ((high - low) * (i <= half ? i : FRAMES - i)) / half);
 }
 
-/** Decode a round of a line and give it to the reader as a GIF. */
-export async function record(panel, row, name) {
+const WRITERS = { gif, webp };
+
+/** Decode a round of a line and give it to the reader: kind is gif, of few colours, or webp, of all. */
+export async function record(panel, row, name, kind) {
   const values = roundOf(row);
   const { decoder } = panel;
   const images = await decodeLine(decoder, Float32Array.from(panel.code), { unit: row.unit, values });
   const frames = values.map((_, i) => pictureOf(images.subarray(i * decoder.size, (i + 1) * decoder.size), decoder.shape));
-  download(name, gif(frames, row.unit.kind === "category" ? CHOICE : ROUND / FRAMES), "image/gif");
+  const delay = row.unit.kind === "category" ? CHOICE : ROUND / FRAMES;
+  download(`${name}.${kind}`, await WRITERS[kind](frames, delay), `image/${kind}`);
 }

@@ -9,6 +9,7 @@ import { heatMapSection } from "unweave/heat_map.js";
 import { codeTwins } from "unweave/latents.js";
 import { sayGone, sayHere } from "unweave/liveness.js";
 import { firstRow, loadDecoder, servedStarts } from "unweave/loading.js";
+import { Moments } from "unweave/moments.js";
 import { responseSection } from "unweave/responses.js";
 import { drawScores } from "unweave/scores.js";
 import { tourButton } from "unweave/tour.js";
@@ -21,15 +22,18 @@ const EVERY = 2000; // milliseconds between two looks at a run that trains
 const SERVED = {
   decoder: loadDecoder,
   starts: servedStarts,
-  rename: (page) => (latent, name) => post(page.address("/name"), JSON.stringify({ latent, name })),
+  rename: (page) => (latent, name) => post(page.whole("/name"), JSON.stringify({ latent, name })),
   isFollowed: true,
 };
 
 export async function showRun(main, name, means = SERVED) {
-  const address = (rest) => runAddress(name, rest);
-  const run = await getJson(address(".json"));
-  const page = { name, run, address, means, bench: null };
-  const places = Object.fromEntries(["header", "caption", "warnings", "bench", "two", "heat", "embedding", "response", "scores", "applications", "curves"].map((part) => [part, h("div", { class: `place-${part}` })]));
+  const whole = (rest) => runAddress(name, rest);
+  const run = await getJson(whole(".json"));
+  const moments = new Moments(() => showWeights(), means.isFollowed);
+  // What depends on weights is asked for with their step, if they are not the newest.
+  const address = (rest) => whole(rest) + (moments.step === null ? "" : `${rest.includes("?") ? "&" : "?"}step=${moments.step}`);
+  const page = { name, run, address, whole, moments, means, bench: null };
+  const places = Object.fromEntries(["header", "caption", "warnings", "moments", "bench", "two", "heat", "embedding", "response", "scores", "applications", "curves"].map((part) => [part, h("div", { class: `place-${part}` })]));
   const titles = { bench: "Latents", heat: "Factors and latents", curves: "Training", response: "Responses", embedding: "Embedding", two: "Two images", applications: "Applications", scores: "Scores" };
   fill(main, Object.values(places), h("div", { class: "place-settings" }, settingsSection(run)));
   const guard = async (part, what) => {
@@ -40,6 +44,7 @@ export async function showRun(main, name, means = SERVED) {
     }
   };
   drawHeader(places.header, run);
+  fill(places.moments, moments.element);
   waiting(places.bench, "Latents", "The decoder is on its way …", heightOf(run));
   for (const part of ["caption", "warnings"]) places[part].classList.toggle("reserved", Boolean(run.weights_version));
   const quickly = [guard("curves", (place) => drawCurves(place, page)), guard("scores", (place) => drawScores(place, page))];
@@ -62,7 +67,7 @@ export async function showRun(main, name, means = SERVED) {
       await guard("heat", async (place) => fill(place, await heatMapSection(page)));
       fill(places.response, responseSection(page, places.response.querySelector("details")?.open));
     }
-    if (run.codes_from === "nowhere" || page.latents?.asks.length || page.latents?.problem) return;
+    if (!page.latents || run.codes_from === "nowhere" || page.latents.asks.length || page.latents.problem) return;
     await guard("caption", (place) => drawCaption(place, page));
     await guard("warnings", (place) => drawWarnings(place, page));
     await guard("embedding", async (place) => fill(place, await embeddingSection(page)));
@@ -101,7 +106,10 @@ async function drawBench(place, page) {
   const loading = run.decodes ? means.decoder(run, address) : null; // while latents are measured
   loading?.catch(() => {}); // what is wrong is said where it is awaited
   // What the record says of latents is there at once; encoding some thousand images takes a while.
-  page.latents = await getJson(address("/latents.json?quick=1"));
+  page.latents = await getJson(address("/latents.json?quick=1")).catch((error) => {
+    page.latents = null; // nothing below is drawn with what was known of other weights
+    throw error;
+  });
   if (!run.decodes) {
     fill(place, section("Latents", h("p", { class: "note" },
       `${run.method} makes no images of codes, so there is nothing to slide. What its codes say about factors is below.`)));
@@ -111,7 +119,7 @@ async function drawBench(place, page) {
   const decoder = await loading;
   page.decoder?.release();
   page.decoder = decoder;
-  const bench = new Bench({ latents: page.latents, decoder, source: means.starts(page), rename: means.rename(page), run });
+  const bench = new Bench({ latents: page.latents, decoder, source: means.starts(page), rename: means.rename(page), run, moment: page.moments.step });
   bench.listen((code) => bench.showTwins(means.isFollowed ? [["latents.json", address("/latents.json")], ...codeTwins(address, code)] : []));
   if (page.latents.problem) bench.element.prepend(problem(page.latents.problem));
   fill(place, bench.element);
@@ -134,7 +142,7 @@ function askForData(place, page, again) {
   button.addEventListener("click", async () => {
     button.disabled = true;
     try {
-      await post(page.address("/data"), JSON.stringify({ places }));
+      await post(page.whole("/data"), JSON.stringify({ places }));
       await again();
     } catch (error) {
       button.replaceWith(problem(error));
@@ -160,7 +168,7 @@ function follow(page, { places, guard, showWeights }) {
     if (isLooking || document.hidden) return;
     isLooking = true;
     try {
-      const now = await getJson(page.address("/status.json"));
+      const now = await getJson(page.whole("/status.json"));
       const before = page.run;
       // A slider that is held or a name that is being typed is not taken away; the next look will do.
       const isInUse = places.bench.querySelector(":active, .name:focus");
@@ -168,9 +176,9 @@ function follow(page, { places, guard, showWeights }) {
       page.run = { ...before, ...now };
       if (now.state !== before.state || now.step !== before.step) drawHeader(places.header, page.run);
       if (now.curves_version !== before.curves_version) await guard("curves", (place) => drawCurves(place, page));
-      if (now.weights_version !== before.weights_version) await showWeights();
+      if (now.weights_version !== before.weights_version && page.moments.step === null) await showWeights();
       if (now.scores_version !== before.scores_version) {
-        Object.assign(page.run, await getJson(page.address(".json")));
+        Object.assign(page.run, await getJson(page.whole(".json")));
         await guard("scores", (place) => drawScores(place, page));
       }
       sayHere(page.run.state === "running");

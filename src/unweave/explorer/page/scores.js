@@ -21,7 +21,7 @@ const WIDTH = 300, HEIGHT = 78, LINE = 46;
 export async function drawScores(place, page) {
   const { run } = page;
   const entries = Object.entries(run.scores);
-  const address = page.address("/scores.json");
+  const address = page.whole("/scores.json");
   if (!entries.length) {
     fill(place, twinned(section("Scores", h("p", { class: "note" }, "Not scored yet: ", h("code", {}, `unweave evaluate ${run.place}`))), [["scores.json", address]]));
     return;
@@ -37,7 +37,7 @@ export async function drawScores(place, page) {
   const found = section("Scores",
     h("div", { class: "cards" }, among.cards.map((card) => cardOf(card, run))),
     refused.length ? h("p", { class: "note" }, "Not scored: ", refused.map(([name, score]) => `${words(name)} (${score.reason})`).join("; ")) : null,
-    among.missing_baselines.length ? h("p", { class: "note" }, "Not here to compare with: ", h("code", {}, `unweave train ${among.missing_baselines.join("|")} --data ${among.data}`)) : null,
+    among.missing_baselines.length ? h("p", { class: "note" }, `Not here to compare with: ${among.missing_baselines.map(words).join(", ")}. `, h("code", {}, `unweave report ${run.place}`), " finds baselines and nulls.") : null,
     h("details", {}, h("summary", {}, "As a table"), table(run)),
     saveMenu("Save", [["Scores (CSV)", () => download("scores.csv", scoresCsv(run), "text/csv")]]));
   fill(place, twinned(found, [["scores.json", address]]));
@@ -66,7 +66,7 @@ function among({ metric, value, others, nulls, chance, interval }) {
   const x = (at) => 10 + ((at - low) / (high - low || 1)) * (WIDTH - 20);
   const dots = others.filter((other) => !other.is_baseline).map((other) => svg("a", { href: runAddress(other.run), "aria-label": `${other.run}: ${short(other.value)}` },
     svg("circle", { class: "other", cx: x(other.value), cy: LINE, r: 3.5 }, svg("title", {}, `${other.run} ${short(other.value)}`))));
-  const baselines = others.filter((other) => other.is_baseline).map((other, i) => svg("a", { href: runAddress(other.run), "aria-label": `${other.method}: ${short(other.value)}` },
+  const baselines = others.filter((other) => other.is_baseline).map((other, i) => svg(other.run ? "a" : "g", { href: other.run && runAddress(other.run), "aria-label": other.run && `${other.method}: ${short(other.value)}` },
     svg("path", { class: "baseline", d: `M${x(other.value)} ${LINE - 7} v14` }, svg("title", {}, `${other.method} ${short(other.value)}`)),
     svg("text", { x: clampedTo(x(other.value)), y: i % 2 ? HEIGHT - 1 : HEIGHT - 13, "text-anchor": "middle" }, words(other.method))));
   const nullMarks = marks.map(([name, at], i) => svg("g", {}, svg("path", { class: "null", d: `M${x(at)} ${LINE - 9} v18` }, svg("title", {}, `${name} ${short(at)}`)),

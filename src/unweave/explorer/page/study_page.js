@@ -5,7 +5,7 @@ import { fill, h, section, short, svg, twins, words } from "unweave/dom.js";
 import { COLORS } from "unweave/plots.js";
 import { csvText, download, drawingEntries, saveMenu } from "unweave/saving.js";
 
-const WIDTH = 720, LEFT = 230, RIGHT = 20, LINE = 30, TOP = 14, BOTTOM = 34;
+const WIDTH = 720, LEFT = 230, RIGHT = 20, LINE = 30, TOP = 14, BOTTOM = 38;
 
 export async function showStudy(main, name) {
   const address = `/studies/${encodeURIComponent(name)}.json`;
@@ -84,7 +84,7 @@ function dotPlot(study, arms, metric) {
   const middle = low + (high - low) / 2;
   return h("figure", { class: "plot wide-plot" }, svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "group", "aria-label": `${words(metric)} of every run, by arm` },
     [low, middle, high].map((value) => [svg("path", { class: "frame", d: `M${at(value)} ${TOP} V${height - BOTTOM}` }), svg("text", { x: at(value), y: height - BOTTOM + 15, "text-anchor": "middle" }, short(value, 3))]).flat(),
-    svg("text", { x: (LEFT + WIDTH) / 2, y: height - 2, "text-anchor": "middle" }, words(metric)),
+    svg("text", { x: (LEFT + WIDTH) / 2, y: height - 6, "text-anchor": "middle" }, words(metric)),
     arms.map((arm, i) => {
       const y = TOP + (i + 0.5) * LINE, runs = scored(study, arm, metric), color = COLORS[i % COLORS.length];
       return svg("g", {},
@@ -126,7 +126,7 @@ function scatter(runs, xOf, yOf, colorOf, xLabel, yLabel, line = []) {
     svg("rect", { class: "frame", x: left, y: TOP, width: WIDTH - RIGHT - left, height: height - BOTTOM - TOP }),
     [x.low, x.high].map((at) => tick(at, short(at, 2), { x: x.at(at), y: height - BOTTOM + 15 })),
     [y.low, y.high].map((at) => tick(at, short(at, 3), { x: left - 26, y: y.at(at) + 4 })),
-    svg("text", { x: (left + WIDTH) / 2, y: height - 2, "text-anchor": "middle" }, xLabel),
+    svg("text", { x: (left + WIDTH) / 2, y: height - 6, "text-anchor": "middle" }, xLabel),
     svg("text", { transform: `translate(12 ${height / 2}) rotate(-90)`, "text-anchor": "middle" }, yLabel),
     line.length > 1 ? svg("polyline", { class: "line medians", points: line.map(([a, b]) => `${x.at(a)},${y.at(b)}`).join(" ") }) : null,
     runs.map((run) => dot(run, x.at(xOf(run)), y.at(yOf(run)), colorOf(run), `${run.arm}, seed ${run.seed}: ${xLabel} ${short(xOf(run))}, ${yLabel} ${short(yOf(run))}`))));
