@@ -71,6 +71,7 @@ def finding(run: Run, count: int = 500) -> Finding:
 def followed(run: Run, seen: int = 3, count: int = 6) -> dict[str, np.ndarray]:
     """Return the frames of some clips and, below, what follows on the first three of them."""
     data, method = clips(), run.config.method
+    run.nets.eval()  # fresh networks are as they were made, in training
     lines = []
     for clip in range(3):
         frames = data.images(np.arange(clip * FRAMES, clip * FRAMES + seen + count))
