@@ -155,6 +155,14 @@ def test_the_examples_that_the_help_names_are_there_and_small():
         assert scores["mig"]["value"] > 0
 
 
+def test_the_example_of_glyphs_names_digits_whose_labels_it_was_not_told():
+    run = uw.load("example:glyphs")
+    told = run.config.method.supervision.table(run.data).rows
+    rows = np.setdiff1d(np.arange(0, len(run.data), 101), told)
+    named = run.encode(run.data.images(rows))[:, :10].argmax(1)
+    assert (named == run.data.column("label_digit", rows)).mean() > 0.97
+
+
 def test_an_example_is_loaded_by_name_from_a_copy_that_may_be_written_to():
     run = uw.load("example:dsprites")
     assert run.path.is_relative_to(examples.all_folder())
