@@ -136,6 +136,11 @@ def test_without_the_extra_the_hub_is_refused_and_a_folder_is_not(run, tmp_path,
     assert uw.from_pretrained(tmp_path / "a", tmp_path / "b").step == 2
 
 
+def test_a_name_without_a_user_is_told_from_a_folder_before_the_hub_is_asked_for(run, capsys):
+    assert main(["push", str(run.path), "mine"]) == 2
+    assert "a folder here is ./mine" in capsys.readouterr().err
+
+
 def test_what_is_no_run_is_not_pulled_and_what_is_not_finished_not_pushed(run, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match=r"expected config\.json and model\.safetensors"):
