@@ -170,7 +170,8 @@ def _font() -> Any:
     """Return the letters of matplotlib's figures: Pillow's own have no Greek and no dashes."""
     from matplotlib import get_data_path  # not before a picture is drawn
 
-    return ImageFont.truetype(Path(get_data_path(), "fonts/ttf/DejaVuSans.ttf"), FONT_SIZE)
+    file = Path(get_data_path(), "fonts", "ttf", "DejaVuSans.ttf")
+    return ImageFont.truetype(str(file), FONT_SIZE)  # a path itself is refused by Pillow 10.0
 
 
 def _picture(image: np.ndarray, zoom: int) -> Image.Image:
