@@ -80,7 +80,7 @@ class StandIns:
         }
         # Defaults are plain data, of which a class that has the types makes what they are.
         typed = make_dataclass(name, hints.items(), kw_only=True)
-        usual = from_plain(typed, {one: told[one]["default"] for one in told}, name)
+        usual: Any = from_plain(typed, {one: told[one]["default"] for one in told}, name)
         whole = [(one, hints[one], field(default=getattr(usual, one))) for one in told]
         made = make_dataclass(name, whole, kw_only=True, frozen=True)
         made.__doc__ = self.told[name]["doc"]
@@ -95,5 +95,6 @@ class StandIns:
         if kind == "literal":
             return Literal[tuple(of)]
         if kind == "tuple":
-            return tuple[tuple(... if one == "..." else self._type_of(one) for one in of)]
+            parts = tuple(... if one == "..." else self._type_of(one) for one in of)
+            return tuple[parts]  # type: ignore[valid-type]
         return reduce(or_, map(self._type_of, of))

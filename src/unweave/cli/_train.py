@@ -61,7 +61,7 @@ def run(words: list[str]) -> int:
         _output.say_methods()
         return 0
     chosen = take_option(words, "--architecture")
-    method = _only_for_help(name, words) if chosen is None else None
+    method: type[Any] | None = _only_for_help(name, words) if chosen is None else None
     if method is None:
         from unweave.methods import method_named
 

@@ -109,8 +109,8 @@ class Study:
             try:
                 values[name] = read(getattr(self, name))
             except ConfigError as error:
-                several = isinstance(error, entries.Mistakes)
-                problems += error.problems if several else [str(error)]
+                several = error.problems if isinstance(error, entries.Mistakes) else [str(error)]
+                problems += several
                 unread.append(name)
         if problems:
             raise StudyErrors(str(self.name), problems, unread)
