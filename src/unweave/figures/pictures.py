@@ -171,7 +171,7 @@ def _font() -> Any:
     from matplotlib import get_data_path  # not before a picture is drawn
 
     file = Path(get_data_path(), "fonts", "ttf", "DejaVuSans.ttf")
-    return ImageFont.truetype(str(file), FONT_SIZE)  # a path itself is refused by Pillow 10.0
+    return ImageFont.truetype(str(file), FONT_SIZE)  # Pillow 10 takes no path here
 
 
 def _picture(image: np.ndarray, zoom: int) -> Image.Image:
