@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 SUDO := $(shell test "$$(id -u)" = 0 || command -v sudo)
 
-.PHONY: setup test browser acceptance defaults cluster soak fuzz lint format demo screenshots explorer-runtime docs clean
+.PHONY: setup test lowest browser acceptance defaults cluster soak fuzz lint format demo screenshots explorer-runtime docs clean
 
 setup: $(READY)
 
@@ -20,6 +20,16 @@ $(READY): pyproject.toml constraints.txt
 
 test: $(READY) browser
 	$(BIN)/python -m pytest -n 2 --dist worksteal
+
+# A part that leans on every dependency; extras and studies are not in it.
+LEANING := tests/methods/test_beta_vae.py tests/methods/test_beta_tcvae.py tests/metrics tests/training \
+	tests/figures tests/cli/test_cli.py tests/test_runs.py tests/test_files.py tests/test_estimator.py \
+	tests/test_walk.py
+lowest: # The least versions that pyproject.toml names, in an environment of their own
+	test -x $(VENV)-lowest/bin/python || $(PYTHON) -m venv $(VENV)-lowest
+	$(VENV)-lowest/bin/python -m pip install --quiet --constraint constraints-lowest.txt \
+		--editable '.[tensorboard]' pandas polars hypothesis pytest
+	$(VENV)-lowest/bin/python -m pytest $(LEANING)
 
 browser: # Debian's Chromium, for the tests of the explorer's page, where it may be installed
 	@command -v chromium > /dev/null || { \

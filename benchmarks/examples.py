@@ -4,8 +4,8 @@
     python benchmarks/examples.py --only glyphs --metrics mig,sap,modularity
 
 What is done is skipped and what was stopped goes on, so the command may be stopped and given
-again at any time. Training takes one thread, five minutes of it for 3D Shapes and about one for
-each of the others.
+again at any time. Training takes one thread, five minutes of it for 3D Shapes, four for glyphs
+and about one for dSprites. docs/start.md says what they reach.
 """
 
 import argparse
@@ -18,12 +18,12 @@ from unweave import recipes, runs, workflows
 from unweave.data import load_data
 from unweave.methods.ada_gvae import AdaGVAE
 from unweave.methods.m2 import M2
-from unweave.networks.patches_any import PatchesAny
+from unweave.networks.conv_any import ConvAny
 from unweave.networks.quick64 import Quick64
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
 from unweave.settings.optimizers import Adam
-from unweave.settings.schedules import Schedule
+from unweave.settings.schedules import Schedule, constant
 
 ROOT = Path(__file__).parent.parent
 SHIPPED = ROOT / "src" / "unweave" / "examples"
@@ -52,15 +52,16 @@ CONFIGS = {
         method=M2(
             labels=1000,
             latent_dim=6,
-            beta=Schedule(1, 3, 600, wait=600),
-            class_warmup_steps=200,
+            beta=Schedule(1, 3, 2_000, wait=1_000),
+            classification_weight=constant(100.0),
+            class_warmup_steps=500,
             hidden=128,
-            optimizer=Adam(2e-3, decay_steps=1_600, decay_after=800),
+            optimizer=Adam(2e-3, decay_steps=4_000, decay_after=2_000),
         ),
-        architecture=PatchesAny(block=1),
+        architecture=ConvAny(channels=(16, 32, 32), hidden=128),
         data="glyphs",
         batch_size=32,
-        steps=1_600,
+        steps=4_000,
     ),
 }
 

@@ -1,5 +1,5 @@
 """Write what is derived from the catalog: tables of the README and of docs/metrics.md, names,
-docs/methods.md, and what the list of methods says without making any.
+docs/methods.md, and what the list and the help of methods say without making any.
 
 Only our own entries are written, whatever plugins are installed.
 """
@@ -19,6 +19,7 @@ import unweave
 from unweave import catalog
 from unweave.cli._needs import ORDER
 from unweave.cli._output import facts_of_method, first_line
+from unweave.cli._stand_ins import tell
 from unweave.data import from_arrays
 from unweave.errors import DataError
 from unweave.methods import Method, method_named
@@ -176,9 +177,13 @@ DERIVED: dict[Path, Any] = {
 
 
 def list_of_methods() -> str:
-    """Return what `unweave list methods` says of each, as JSON."""
-    methods = {name: facts_of_method(name) for name in catalog.own_names("unweave.methods")}
-    return json.dumps({"headings": ORDER, "methods": methods}, indent=1) + "\n"
+    """Return what `unweave list methods` and `unweave train METHOD --help` say, as JSON."""
+    methods, classes = {}, {}
+    for name in catalog.own_names("unweave.methods"):
+        settings = tell(method_named(name), setting_words, classes)
+        methods[name] = facts_of_method(name) | {"settings": settings}
+    told = {"headings": ORDER, "methods": methods, "classes": classes}
+    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
 
 
 def renewed(file: Path) -> str:

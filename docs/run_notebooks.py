@@ -43,7 +43,8 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", choices=known, default=known)
     names = parser.parse_args().only
     PLACE.mkdir(parents=True, exist_ok=True)
-    os.environ["PYTHONPATH"] = str(NOTEBOOKS)
+    given = os.environ.get("PYTHONPATH")  # as where the package is used from another checkout
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(NOTEBOOKS), *([given] if given else [])])
     for name in names:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         execute(NOTEBOOKS / f"{name}.ipynb")

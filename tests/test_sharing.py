@@ -136,6 +136,11 @@ def test_without_the_extra_the_hub_is_refused_and_a_folder_is_not(run, tmp_path,
     assert uw.from_pretrained(tmp_path / "a", tmp_path / "b").step == 2
 
 
+def test_a_name_without_a_user_is_told_from_a_folder_before_the_hub_is_asked_for(run, capsys):
+    assert main(["push", str(run.path), "mine"]) == 2
+    assert "a folder here is ./mine" in capsys.readouterr().err
+
+
 def test_what_is_no_run_is_not_pulled_and_what_is_not_finished_not_pushed(run, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match=r"expected config\.json and model\.safetensors"):
@@ -153,6 +158,14 @@ def test_the_examples_that_the_help_names_are_there_and_small():
         assert sum(file.stat().st_size for file in files) <= 2_000_000
         scores = json.loads((examples.SHIPPED / name / "scores.json").read_text())
         assert scores["mig"]["value"] > 0
+
+
+def test_the_example_of_glyphs_names_digits_whose_labels_it_was_not_told():
+    run = uw.load("example:glyphs")
+    told = run.config.method.supervision.table(run.data).rows
+    rows = np.setdiff1d(np.arange(0, len(run.data), 101), told)
+    named = run.encode(run.data.images(rows))[:, :10].argmax(1)
+    assert (named == run.data.column("label_digit", rows)).mean() > 0.97
 
 
 def test_an_example_is_loaded_by_name_from_a_copy_that_may_be_written_to():

@@ -79,9 +79,9 @@ def from_pretrained(
 
 def push(run: Run | str | Path, name: str, *, private: bool = False) -> str:
     """Upload a run to the Hub as USER/NAME, and return its address there."""
-    hub = _client()
     if name.count("/") != 1 or not all(name.split("/")):
-        raise ConfigError(f"expected USER/NAME, found {name!r}")
+        raise ConfigError(f"expected USER/NAME, found {name!r}; a folder here is ./{name}")
+    hub = _client()
     with tempfile.TemporaryDirectory() as folder:
         save_pretrained(run, folder)
         try:
@@ -94,9 +94,9 @@ def push(run: Run | str | Path, name: str, *, private: bool = False) -> str:
 
 
 def _download(name: str, revision: str | None) -> str:
-    hub = _client()
     if name.count("/") != 1 or not all(name.split("/")):
         raise ConfigError(f"no folder {name}; a name of the Hub is USER/NAME")
+    hub = _client()
     try:
         found: str = hub.snapshot_download(
             name, revision=revision, allow_patterns=[*SHARED, WEIGHTS, PICTURES]

@@ -34,8 +34,9 @@ def test_exported_networks_compute_what_the_run_computes(trained, toy, capsys):
     assert computed(folder / "encoder.onnx", images[:1]).shape == (1, 3)
 
 
-def test_an_exported_encoder_can_be_scored(trained, tmp_path, capsys):
-    assert main(["export", str(trained.path), "--to", str(tmp_path)]) == 0
+def test_an_exported_encoder_can_be_scored(trained, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where the scores go
+    assert main(["export", str(trained.path), "--onnx", "--to", str(tmp_path)]) == 0
     words = ["--model", str(tmp_path / "encoder.onnx"), "--data", "toy_xys", "--metrics", "mig"]
     assert main(["evaluate", *words]) == 0
     assert "mig" in capsys.readouterr().out

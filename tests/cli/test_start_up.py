@@ -3,12 +3,14 @@
 import json
 import subprocess
 import sys
+from dataclasses import dataclass, field
 from typing import get_args
 
 import pytest
 
-from unweave import devices
-from unweave.cli import VERBS
+from unweave import catalog, devices
+from unweave.cli import VERBS, _train, main
+from unweave.cli._stand_ins import tell
 from unweave.settings import machine
 
 SCRIPT = """
@@ -41,8 +43,46 @@ def test_no_list_and_no_help_of_a_verb_waits_for_torch():
     assert first_that_loads_torch([*lists, *helps, *more]) == []
 
 
+def test_no_help_of_a_method_waits_for_torch():
+    methods = catalog.own_names("unweave.methods")
+    helps = [["train", name, "--help"] for name in methods]
+    choice = ["train", "vae", "--method.optimizer", "sgd", "-h"]
+    assert first_that_loads_torch([*helps, choice]) == []
+
+
 def test_the_check_notices_a_command_that_loads_torch():
-    assert first_that_loads_torch([["train", "vae", "--help"]]) == [["train", "vae", "--help"]]
+    command = ["train", "vae", "--architecture", "conv64", "--help"]
+    assert first_that_loads_torch([command]) == [command]
+
+
+@pytest.mark.parametrize("name", catalog.own_names("unweave.methods"))
+def test_help_without_torch_says_what_the_method_itself_does(name, monkeypatch, capsys):
+    def said() -> str:
+        with pytest.raises(SystemExit):
+            main(["train", name, "--help"])
+        return capsys.readouterr().out
+
+    quick = said()
+    monkeypatch.setattr(_train, "_only_for_help", lambda name, words: None)
+    assert "--data" in quick
+    assert quick == said()
+
+
+def test_help_of_a_choice_has_the_flags_of_the_choice(capsys):
+    with pytest.raises(SystemExit):
+        main(["train", "vae", "--method.optimizer", "sgd", "--help"])
+    said = capsys.readouterr().out
+    assert "--method.optimizer.momentum" in said
+    assert "--method.optimizer.betas" not in said
+
+
+def test_a_type_that_cannot_be_told_is_refused():
+    @dataclass
+    class Odd:
+        values: dict[str, int] = field(default_factory=dict)
+
+    with pytest.raises(TypeError, match="add it here"):
+        tell(Odd, lambda kind, name: "", {})
 
 
 @pytest.mark.parametrize("name", ["DeviceName", "Precision"])

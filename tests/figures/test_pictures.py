@@ -32,6 +32,14 @@ def test_every_image_is_at_its_place_in_the_grid():
             np.testing.assert_allclose(shown, images[line, column, 0], atol=1 / 255)
 
 
+@pytest.mark.parametrize("letter", "–βÅж")
+def test_labels_are_drawn_in_letters_and_not_as_empty_boxes(letter):
+    image = np.zeros((1, 1, 1, 64, 64), dtype=np.float32)
+    drawn, unknown = (np.asarray(tile(image, row_labels=[text])) for text in (letter, "\uffff"))
+    height, width = (min(sides) for sides in zip(drawn.shape[:2], unknown.shape[:2], strict=True))
+    assert (drawn[:height, :width] != unknown[:height, :width]).any()
+
+
 def test_small_images_are_enlarged_and_color_is_kept():
     image = np.zeros((1, 1, 3, 16, 16), dtype=np.float32)
     image[0, 0, 1] = 1

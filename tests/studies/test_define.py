@@ -208,6 +208,14 @@ def test_mistakes_of_form_and_of_meaning_are_listed_together():
     with pytest.raises(StudyErrors) as caught:
         study_from_plain({"name": "wrong", "metrics": ["migg"]})
     assert len(caught.value.problems) == 3, "methods and data are missing, and migg is unknown"
+    plain = {"name": "../up", "data": "dsprits", "seeds": 0, "metrics": ["migg"]}
+    plain |= {"methods": ["vea"], "budget": {"steps": -5}}
+    with pytest.raises(StudyErrors) as caught:
+        study_from_plain(plain)
+    text = str(caught.value)
+    for words in ("../up", "seeds: ", "steps must be 1", "'dsprites'", "'mig'", "'vae'"):
+        assert words in text
+    assert len(caught.value.problems) == 6
 
 
 @pytest.mark.parametrize(

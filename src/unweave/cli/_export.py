@@ -1,4 +1,4 @@
-"""unweave export RUN"""
+"""unweave export RUN [--onnx]"""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +21,8 @@ class Flags:
     """Folder of the run."""
     to: str = ""
     """Folder for the files; by default `onnx` in the run's."""
+    onnx: bool = False
+    """ONNX, which is the format whether this is said or not."""
 
 
 def run(words: list[str]) -> int:

@@ -72,7 +72,7 @@ def say_methods() -> None:
 def told_of_methods() -> dict[str, Any]:
     """Return what `docs/make_tables.py` found out by making each of our methods.
 
-    It is kept in a file, so that a list of them need not wait for torch.
+    It is kept in a file, so that a list of them and their help need not wait for torch.
     """
     file = resources.files("unweave.catalog") / "methods.json"
     found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))

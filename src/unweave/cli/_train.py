@@ -60,18 +60,20 @@ def run(words: list[str]) -> int:
         _output.say(PLUGIN)
         _output.say_methods()
         return 0
-    from unweave.methods import method_named
-    from unweave.networks import architecture_named
-    from unweave.runs.config import Train
-
-    method = method_named(name)
     chosen = take_option(words, "--architecture")
+    method: type[Any] | None = _only_for_help(name, words) if chosen is None else None
+    if method is None:
+        from unweave.methods import method_named
+
+        method = method_named(name)
     entries = [catalog.documented("unweave.methods", part, "method") for part in name.split("+")]
     description = "\n\n".join((entry.__doc__ or "").strip() for entry in entries)
     usual, told = take_choices(words, method, "method")
     parts: dict[str, Any] = {"method": usual}
     kind: Any = WithMethod[method]  # type: ignore[valid-type]
     if chosen is not None:
+        from unweave.networks import architecture_named
+
         architecture = architecture_named(chosen)
         parts["architecture"] = architecture()
         kind = WithArchitecture[method, architecture]  # type: ignore[valid-type]
@@ -80,6 +82,8 @@ def run(words: list[str]) -> int:
         told.append(f"--architecture NAME chooses the networks: {known}.")
     description = "\n\n".join([description, *told])
     flags = parse(kind, words, f"train {name}", description, kind(data=tyro.MISSING, **parts))
+    from unweave.runs.config import Train
+
     config = Train(
         method=flags.method,
         architecture=getattr(flags, "architecture", None),
@@ -94,3 +98,15 @@ def run(words: list[str]) -> int:
     )
     _output.say_run(trained)
     return 0
+
+
+def _only_for_help(name: str, words: list[str]) -> type | None:
+    """Return what has a method's flags and no torch, if help is all that is asked for."""
+    if not {"-h", "--help"} & set(words) or catalog.origin("unweave.methods", name) is not None:
+        return None
+    told = _output.told_of_methods()
+    if name not in told["methods"]:  # one method around another
+        return None
+    from unweave.cli._stand_ins import StandIns
+
+    return StandIns(told["classes"]).named(told["methods"][name]["settings"])

@@ -2,7 +2,7 @@
 
 import io
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -165,8 +165,13 @@ def tile(images: np.ndarray, **options: Any) -> Image.Image:
     return ImageGrid(images, **options).picture
 
 
+@cache
 def _font() -> Any:
-    return ImageFont.load_default(size=FONT_SIZE)
+    """Return the letters of matplotlib's figures: Pillow's own have no Greek and no dashes."""
+    from matplotlib import get_data_path  # not before a picture is drawn
+
+    file = Path(get_data_path(), "fonts", "ttf", "DejaVuSans.ttf")
+    return ImageFont.truetype(str(file), FONT_SIZE)  # Pillow 10 takes no path here
 
 
 def _picture(image: np.ndarray, zoom: int) -> Image.Image:

@@ -22,7 +22,9 @@ class Mistakes(ConfigError):
 class StudyErrors(ConfigError):
     """Everything that is wrong with a study, in one list."""
 
-    def __init__(self, name: str, problems: Sequence[str]):
+    def __init__(self, name: str, problems: Sequence[str], unread: Sequence[str] = ()):
+        self.unread = tuple(unread)
+        """Fields that could not be read at all."""
         self.problems = list(dict.fromkeys(problems))
         count = len(self.problems)
         said = "1 mistake" if count == 1 else f"{count} mistakes"
@@ -44,8 +46,9 @@ class Budget:
     """Longest time of one run; one that takes longer is stopped and counts as failed."""
 
     def __post_init__(self) -> None:
-        if self.evaluations < 1:
-            raise ConfigError(f"evaluations must be 1 or more, found {self.evaluations}")
+        for name in ("steps", "batch_size", "evaluations"):
+            if (value := getattr(self, name)) < 1:
+                raise ConfigError(f"{name} must be 1 or more, found {value}")
         if self.minutes_per_run is not None and self.minutes_per_run <= 0:
             raise ConfigError(f"minutes_per_run must be above 0, found {self.minutes_per_run}")
 

@@ -95,22 +95,25 @@ class Study:
 
     def __post_init__(self) -> None:
         problems: list[str] = []
+        unread: list[str] = []
         simple = {f.name: getattr(self, f.name) for f in fields(self) if f.name in _SIMPLE}
         for name, value in simple.items():
             if (problem := _wrong_type(name, value)) is not None:
                 problems.append(problem)
+                unread.append(name)
         if not problems and not _is_plain_name(self.name):
             problems.append(f"name: expected letters, digits, - and _, found {self.name!r}")
+            unread.append("name")
         values: dict[str, Any] = {}
         for name, read in _READERS.items():
             try:
                 values[name] = read(getattr(self, name))
-            except entries.Mistakes as error:
-                problems += error.problems
             except ConfigError as error:
-                problems.append(str(error))
+                several = error.problems if isinstance(error, entries.Mistakes) else [str(error)]
+                problems += several
+                unread.append(name)
         if problems:
-            raise StudyErrors(str(self.name), problems)
+            raise StudyErrors(str(self.name), problems, unread)
         values["methods"] = entries.with_labels(values["methods"])
         labels = [plan.label for plan in values["methods"]]
         if twice := {label for label in labels if labels.count(label) > 1}:
@@ -237,18 +240,30 @@ def study_from_plain(plain: Mapping[str, Any]) -> Study:
         if key not in known
     ]
     problems += [f"{key} is missing" for key in ("methods", "data") if key not in plain]
+    # With something in the place of what is missing, so that the rest is looked at too.
+    given = {"methods": ["vae"], "data": "toy_xys"} | _known(plain, known)
     try:
-        # With something in the place of what is missing, so that the rest is looked at too.
-        study = Study(**({"methods": ["vae"], "data": "toy_xys"} | _known(plain, known)))
+        study = Study(**given)
         if problems:
-            from unweave.studies.define.expansion import expand
-
-            expand(study)
+            _look_at_meaning(study)
     except StudyErrors as error:
         problems += error.problems
+        readable = {key: value for key, value in given.items() if key not in error.unread}
+        if error.unread and {"methods", "data"} <= set(readable):
+            try:
+                _look_at_meaning(Study(**({"name": "study"} | readable)))
+            except StudyErrors as others:
+                problems += others.problems
     if problems:
         raise StudyErrors(str(plain.get("name", "")), problems)
     return study
+
+
+def _look_at_meaning(study: Study) -> None:
+    """Raise what is wrong with the names and values of a study that has the right form."""
+    from unweave.studies.define.expansion import expand
+
+    expand(study)
 
 
 def _known(plain: Mapping[str, Any], names: set[str]) -> dict[str, Any]:
