@@ -183,7 +183,19 @@ def list_of_methods() -> str:
         settings = tell(method_named(name), setting_words, classes)
         methods[name] = facts_of_method(name) | {"settings": settings}
     told = {"headings": ORDER, "methods": methods, "classes": classes}
-    return json.dumps(told, indent=1, ensure_ascii=False) + "\n"
+    return (
+        "{\n" + ",\n".join(f"{json.dumps(k)}: {_a_line_each(v)}" for k, v in told.items()) + "\n}\n"
+    )
+
+
+def _a_line_each(entries: Any) -> str:
+    """Return JSON with one line for each entry, so that a change of one shows as one."""
+    if isinstance(entries, dict):
+        lines = [
+            f"{json.dumps(k)}: {json.dumps(v, ensure_ascii=False)}" for k, v in entries.items()
+        ]
+        return "{\n" + ",\n".join(lines) + "\n}"
+    return json.dumps(entries, ensure_ascii=False)
 
 
 def renewed(file: Path) -> str:
