@@ -151,7 +151,7 @@ TITLES = {
     "intervene": "Interventions",
     "representation": "Four criteria: side is the task, x the nuisance",
     "augment": "Augmentation: accuracy of side from 30 labels",
-    "correlated": "Correlated factors: trained with x and y alike, judged on independent ones",
+    "correlated": "Correlated factors: trained with x~y:0.1, judged on independent ones",
     "recombination": "Recombination: what was held out",
 }
 

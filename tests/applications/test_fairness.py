@@ -117,7 +117,7 @@ def test_mixed_codes_keep_the_gap_that_separated_ones_lose(toy):
     clean = fairness.apply(known_models.separated(toy), settings)
 
     def left(applied):
-        (name,) = [n for n in applied.numbers["classifiers"] if n.startswith("without z")]
+        name = next(n for n in applied.numbers["classifiers"] if n.startswith("without z"))
         return mean_of(applied, name)["sensitive_auc"]
 
     assert left(clean) < 0.6
