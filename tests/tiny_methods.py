@@ -5,6 +5,7 @@ import dataclasses
 from plain_gan import PlainGAN
 from unweave import catalog
 from unweave.methods import Method, method_named
+from unweave.networks.conv_any import ConvAny
 from unweave.runs.config import Train
 
 TWINS = ["semi_supervised+factor_vae", "semi_supervised+aae"]  # bare, it is that of beta_vae
@@ -38,6 +39,7 @@ def config_for(name: str, **changes: object) -> Train:
     values = {
         "method": small(name),
         "data": "toy_xys",
+        "architecture": ConvAny(channels=(8, 16), hidden=32),
         "steps": STEPS,
         "batch_size": 16,
     }

@@ -25,7 +25,7 @@ def test_counting_changes_no_weight(toy):
     config = config_for("beta_vae")
     weights = [fresh_networks(config, toy.summary, 3).state_dict() for _ in range(2)]
     torch.default_generator.manual_seed(3)
-    plain = config.method.networks(architecture_for(toy.image_shape), toy.summary).state_dict()
+    plain = config.method.networks(config.architecture, toy.summary).state_dict()
     for found in weights:
         assert all(torch.equal(found[name], plain[name]) for name in plain)
 

@@ -26,11 +26,11 @@ def of_one(tmp_path_factory):
         method=BetaVAE(latent_dim=10, beta=1),
         data="dsprites",
         architecture=Conv64(),
-        steps=30,
+        steps=6,
         batch_size=64,
     )
     folder = tmp_path_factory.mktemp("real") / "run"
-    machine = Machine(evaluations=10)
+    machine = Machine(evaluations=3)
     run = loop.start(config, load_data("dsprites"), folder, machine, [Pictures()])
     # With these scores no predictors have to be fitted for the heat maps, which takes long.
     known = np.random.default_rng(0).random((10, 5))
