@@ -125,7 +125,7 @@ def row(arm: str, found: list[dict[str, Any]], role: str) -> str:
 
 
 def words(value: float) -> str:
-    return f"{value:.0f}" if value == round(value) and abs(value) < 1e6 else f"{value:.3g}"
+    return f"{value:.0f}" if abs(value) < 1e6 and value == round(value) else f"{value:.3g}"
 
 
 def draw(name: str, rule: rules.Rule) -> Path | None:
