@@ -16,6 +16,7 @@ from pathlib import Path
 
 from unweave import recipes, runs, workflows
 from unweave.data import load_data
+from unweave.figures import traversals
 from unweave.methods.ada_gvae import AdaGVAE
 from unweave.methods.m2 import M2
 from unweave.networks.conv_any import ConvAny
@@ -96,7 +97,9 @@ def ship(name: str, folder: Path) -> None:
         or json.loads(line).get("kind") == "diagnostics"
     ]
     (target / "record.jsonl").write_text("".join(kept), encoding="utf-8")
-    size = sum(file.stat().st_size for file in target.iterdir())
+    (target / "figures").mkdir()
+    traversals(runs.load(folder)).save(target / "figures" / "traversals.png")
+    size = sum(file.stat().st_size for file in target.rglob("*") if file.is_file())
     if size > MOST_BYTES:
         raise SystemExit(f"{name}: {size / 1e6:.1f} MB, more than {MOST_BYTES / 1e6:.1f}")
     print(f"{name}: {size / 1e6:.2f} MB in {target.relative_to(ROOT)}")

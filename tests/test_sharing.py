@@ -14,9 +14,11 @@ import unweave as uw
 from unweave import examples, hub
 from unweave.cli import main
 from unweave.errors import ConfigError, DataError
+from unweave.explorer.kept_pictures import has_thumbnail
 from unweave.explorer.open_runs import Library
 from unweave.report.card import card
 from unweave.runs.config import Machine
+from unweave.runs.folder import RunFolder
 
 ROOT = Path(__file__).parent.parent
 
@@ -154,7 +156,8 @@ def test_what_is_no_run_is_not_pulled_and_what_is_not_finished_not_pushed(run, t
 def test_the_examples_that_the_help_names_are_there_and_small():
     assert examples.names() == ["dsprites", "glyphs", "shapes3d"]
     for name in examples.names():
-        files = list((examples.SHIPPED / name).iterdir())
+        files = [file for file in (examples.SHIPPED / name).rglob("*") if file.is_file()]
+        assert has_thumbnail(RunFolder(examples.SHIPPED / name)), "the list of runs shows it"
         assert sum(file.stat().st_size for file in files) <= 2_000_000
         scores = json.loads((examples.SHIPPED / name / "scores.json").read_text())
         assert scores["mig"]["value"] > 0
