@@ -1,7 +1,7 @@
 """LORD: contents without the class, encoders that find them, swaps that go well.
 
-Without noise and decay, a saboteur at first, it passed on seeds 11 to 13, so that these are told and
-not judged here, and shuffled classes are the saboteur.
+Without noise and decay, a saboteur at first, it passed on seeds 11 to 13, so that these are told
+and not judged here, and shuffled classes are the saboteur.
 """
 
 import numpy as np
