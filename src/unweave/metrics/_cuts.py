@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.row_sums import RowSums
+from unweave.row_sums import RowSums, running_along
 
 Floats = NDArray[np.float32]
 Places = NDArray[np.int64]
@@ -301,20 +301,16 @@ class _Search:
         rows = codes.windows.reshape(-1, codes.windows.shape[2])[flat]
         cuttable = codes.cuttable.reshape(-1, codes.windows.shape[2])[flat]
         place = rows + (nodes.tree[node] * nodes.residual.shape[1])[:, None]
-        inside = nodes.leaf_of.ravel().take(place) == nodes.leaf[node, None]
-        centred = nodes.residual.ravel().take(place)
-        centred -= mean
-        centred *= inside
-        # Sums from the block's end backwards, of the rows that lie behind a cut.
-        behind = np.zeros((2, *rows.shape), dtype=np.float32)
-        np.cumsum(centred[:, :0:-1], axis=1, out=behind[0, :, -2::-1])
-        np.cumsum(inside[:, :0:-1], axis=1, out=behind[1, :, -2::-1])
-        count = self.counts[node, code, block + 1][:, None]
-        np.subtract(
-            self.sums[node, code, block + 1][:, None] - count * mean, behind[0], out=behind[0]
-        )
-        np.subtract(count, behind[1], out=behind[1])
-        gains = _gain(behind[0], behind[1], self.rows[node, None])
+        # Of the block's rows, those of the node: what they add to the sum, and to the count.
+        own = np.empty((2, *rows.shape), dtype=np.float32)
+        np.equal(nodes.leaf_of.ravel().take(place), nodes.leaf[node, None], out=own[1])
+        np.subtract(nodes.residual.ravel().take(place), mean, out=own[0])
+        own[0] *= own[1]
+        before = running_along(own)
+        count = self.counts[node, code, block + 1]
+        at_end = np.stack([self.sums[node, code, block + 1] - count * mean[:, 0], count])
+        before += (at_end - before[..., -1])[..., None]
+        gains = _gain(before[0], before[1], self.rows[node, None])
         gains *= cuttable
         best = gains.argmax(axis=1)
         each = np.arange(len(node))
