@@ -102,7 +102,11 @@ def _card(
         "interval": (entry.get("details") or {}).get("interval"),
         "parts": entry.get("parts") or {},
         "nulls": {
-            null: {"mean": float(np.mean(draws)), "draws": list(draws)}
+            null: {
+                "mean": float(np.mean(draws)),
+                "draws": list(draws),
+                "is_beaten": is_above_nulls(entry | {"nulls": {null: draws}}),
+            }
             for null, draws in nulls.items()
             if draws
         },

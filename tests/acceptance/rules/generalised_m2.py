@@ -121,10 +121,11 @@ ONE = "one draw"
 
 def checks(own: Columns, others: dict[str, Columns]) -> Checks:
     better = own["accuracy"] > own["accuracy of the labels alone"] + 0.1
-    one = np.median(others[ONE]["accuracy"])
+    # A seed draws the labels too, which decide more than draws do: seeds are compared in pairs.
+    gained = np.median(own["accuracy"] - others[ONE]["accuracy"])
     return {
         "accuracy > labels alone + 0.1": bool(better.all()),
-        f"{DRAWS} draws as good as one, median": bool(np.median(own["accuracy"]) >= one - 0.01),
+        f"{DRAWS} draws as good as one, median": bool(gained >= -0.01),
         "samples > 0.5": bool(own["samples of a class named so"].min() > 0.5),
     }
 
@@ -134,7 +135,7 @@ RULE = Rule(
     claim=f"{LABELS} labels of 4 sides of squares, q(z|image) q(side|image,z), each seed: side of "
     "the other images named right more often than by an encoder of the labels alone, by 0.1 or "
     "more; over half of the samples of a class named so by a classifier that has seen all images; "
-    f"over seeds the median accuracy with {DRAWS} draws is at most 0.01 below that with one",
+    f"with {DRAWS} draws at most 0.01 fewer than with one, in the median of the seeds' differences",
     method=trained(make),
     saboteurs={
         "labels shuffled": trained(make, lambda seed: shuffled(squares(), seed)),

@@ -1,6 +1,6 @@
 // Runs side by side: scores, settings that differ, curves in one plot, traversals from one image.
 import { getJson, runAddress } from "unweave/api.js";
-import { fill, h, problem, section, short, twinned, twins, words } from "unweave/dom.js";
+import { fill, h, problem, scoreText, section, short, twinned, twins, words } from "unweave/dom.js";
 import { LatentsPanel, codeTwins } from "unweave/latents.js";
 import { COLORS, linePlot } from "unweave/plots.js";
 import { valueIn } from "unweave/turning.js";
@@ -25,15 +25,16 @@ function scoresSection({ runs, scores, comparison }, names) {
     const higher = found.find(Boolean).higher_is_better;
     // Scores of other data or by another protocol are no better and no worse.
     const kinds = new Set(found.flatMap((score, i) => (score ? [`${runs[i].data} ${score.protocol}`] : [])));
-    const best = kinds.size === 1 && new Set(values).size > 1 ? (higher ? Math.max(...values) : Math.min(...values)) : null;
+    const differ = kinds.size === 1 && new Set(values.map(scoreText)).size > 1;
+    const best = differ ? scoreText(higher ? Math.max(...values) : Math.min(...values)) : null;
     return h("tr", {}, h("th", { scope: "row" }, words(metric), h("small", { class: "note" }, higher ? " ↑" : " ↓")),
       found.map((score) => h("td", { class: "number" },
-        h("span", { class: score && score.value === best ? "best" : null }, short(score?.value)))));
+        h("span", { class: score && scoreText(score.value) === best ? "best" : null }, scoreText(score?.value)))));
   });
   const spread = (comparison?.scores ?? []).filter((score) => score.deviation !== null);
   const said = [...new Set(spread.map((score) => score.group))].map((group) => h("p", { class: "note" },
     h("b", {}, group), " over seeds: ", spread.filter((score) => score.group === group).map((score) =>
-      `${words(score.metric)} ${short(score.mean)} ± ${short(score.deviation)}`).join(", ")));
+      `${words(score.metric)} ${scoreText(score.mean)} ± ${scoreText(score.deviation)}`).join(", ")));
   return section("Scores", table(names, lines), said,
     (comparison?.notes ?? []).map((note) => h("p", { class: "note" }, note)));
 }

@@ -12,7 +12,8 @@ export async function drawCurves(place, page) {
     .filter((curve) => curve.name === name)
     .map((curve) => ({ label: curve.player, x: curve.steps, y: curve.values }))));
   if (kl.steps.length) {
-    const lines = kl.kl[0].map((_, latent) => ({
+    const last = kl.kl.at(-1); // the largest first, as beside the sliders
+    const lines = last.map((_, latent) => latent).sort((a, b) => last[b] - last[a]).map((latent) => ({
       label: page.latents?.labels[latent] ?? `z${latent}`, x: kl.steps, y: kl.kl.map((row) => row[latent]),
       color: COLORS[latent % COLORS.length],
     }));

@@ -63,6 +63,11 @@ export function short(value, digits = 3) {
   return value.toFixed(size >= 100 ? 1 : digits);
 }
 
+/** A score, with as many digits as the scores beside it. */
+export function scoreText(value) {
+  return typeof value === "number" && Math.abs(value) < 1000 ? value.toFixed(3) : short(value);
+}
+
 /** A number with its sign, as it stands beside a slider. */
 export function signed(value) {
   const text = Math.abs(value).toFixed(2);

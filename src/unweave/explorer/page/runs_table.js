@@ -1,6 +1,6 @@
 // The table of runs. Thousands may be listed, so only as many lines are made as are scrolled to.
 import { runAddress } from "unweave/api.js";
-import { fill, h, short, words } from "unweave/dom.js";
+import { fill, h, scoreText, short, words } from "unweave/dom.js";
 
 const PREFERRED = ["mig", "dci", "sap", "factor_vae_score", "beta_vae_score", "modularity"];
 const MOST_METRICS = 5;
@@ -158,9 +158,10 @@ export class RunsTable {
       }
       for (const scores of kinds.values()) {
         const values = scores.map(([value]) => value);
-        if (new Set(values).size < 2) continue;
-        const best = isHigher ? Math.max(...values) : Math.min(...values);
-        for (const [value, run] of scores) if (value === best) found.add(`${name} ${run}`);
+        const best = scoreText(isHigher ? Math.max(...values) : Math.min(...values));
+        const isBest = ([value]) => scoreText(value) === best;
+        if (scores.every(isBest)) continue; // as far as one can see
+        for (const [, run] of scores.filter(isBest)) found.add(`${name} ${run}`);
       }
     }
     return found;
@@ -191,6 +192,6 @@ function cell(column, run) {
   if (column.key === "created") return (run.created ?? "").slice(0, 16).replace("T", " ");
   if (column.key === "knob") return run.knob ? `${words(run.knob)} ${short(run.knob_value)}` : "";
   const value = column.value(run);
-  if (column.metric) return h("span", { "data-score": column.key, title: run.scores[column.key]?.protocol }, short(value));
+  if (column.metric) return h("span", { "data-score": column.key, title: run.scores[column.key]?.protocol }, scoreText(value));
   return value === undefined || value === null ? "" : String(value);
 }

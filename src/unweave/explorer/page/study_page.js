@@ -1,7 +1,7 @@
 // A study: every run as a dot that opens it, by arm; what is bought at what cost; choosing without labels.
 import { remember, remembered } from "unweave/address_state.js";
 import { getJson, runAddress } from "unweave/api.js";
-import { fill, h, section, short, svg, twins, words } from "unweave/dom.js";
+import { fill, h, scoreText, section, short, svg, twins, words } from "unweave/dom.js";
 import { COLORS } from "unweave/plots.js";
 import { csvText, download, drawingEntries, saveMenu } from "unweave/saving.js";
 
@@ -102,9 +102,9 @@ function armTable(study, arms, metric) {
       const runs = scored(study, arm, metric);
       return h("tr", {}, h("th", { scope: "row" }, arm), seeds.map((seed) => {
         const run = study.runs.find((one) => one.arm === arm && one.seed === seed);
-        const text = !run ? "" : metric in run.scores ? short(run.scores[metric]) : run.state;
+        const text = !run ? "" : metric in run.scores ? scoreText(run.scores[metric]) : run.state;
         return h("td", { class: "number" }, run?.is_here ? h("a", { href: runAddress(run.run) }, text) : text);
-      }), h("td", { class: "number" }, runs.length ? short(median(runs.map((run) => run.scores[metric]))) : "–"));
+      }), h("td", { class: "number" }, runs.length ? scoreText(median(runs.map((run) => run.scores[metric]))) : "–"));
     }))));
 }
 
@@ -141,7 +141,7 @@ function selection(study, metric) {
     const place = 1 + runs.filter((run) => run.scores[metric] > best.scores[metric]).length;
     return h("div", {}, h("h3", {}, words(score)),
       h("p", {}, "Its choice: ", best.is_here ? h("a", { href: runAddress(best.run) }, `${best.arm}, seed ${best.seed}`) : `${best.arm}, seed ${best.seed}`,
-        `, with ${words(metric)} ${short(best.scores[metric])}: place ${place} of ${runs.length}.`),
+        `, with ${words(metric)} ${scoreText(best.scores[metric])}: place ${place} of ${runs.length}.`),
       scatter(runs, (run) => run.chosen_by[score], (run) => run.scores[metric], () => COLORS[0], words(score), words(metric)));
   });
 }
