@@ -5,7 +5,8 @@ import { fill, h, scoreText, section, short, svg, twins, words } from "unweave/d
 import { COLORS } from "unweave/plots.js";
 import { csvText, download, drawingEntries, saveMenu } from "unweave/saving.js";
 
-const WIDTH = 720, LEFT = 230, RIGHT = 20, LINE = 30, TOP = 14, BOTTOM = 38;
+const RIGHT = 20, TOP = 14, BOTTOM = 38, WIDEST = 720;
+const NARROW = 520; // where the words of a line stand above it
 
 export async function showStudy(main, name) {
   const address = `/studies/${encodeURIComponent(name)}.json`;
@@ -77,18 +78,25 @@ function dot(run, x, y, color, said) {
   return run.is_here ? svg("a", { href: runAddress(run.run), "aria-label": said }, mark) : mark;
 }
 
+/** How wide plots are: as the window is, so that none has to be scrolled. */
+function plotWidth() {
+  return Math.min(WIDEST, Math.max(280, document.documentElement.clientWidth - 56));
+}
+
 function dotPlot(study, arms, metric) {
+  const width = plotWidth(), isNarrow = width < NARROW;
+  const [left, room] = isNarrow ? [24, 44] : [230, 30];
   const values = study.runs.flatMap((run) => (metric in run.scores ? [run.scores[metric]] : []));
-  const height = TOP + arms.length * LINE + BOTTOM;
-  const { at, low, high } = scale(values, LEFT, WIDTH - RIGHT);
+  const height = TOP + arms.length * room + BOTTOM;
+  const { at, low, high } = scale(values, left, width - RIGHT);
   const middle = low + (high - low) / 2;
-  return h("figure", { class: "plot wide-plot" }, svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "group", "aria-label": `${words(metric)} of every run, by arm` },
+  return h("figure", { class: "plot wide-plot" }, svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `${words(metric)} of every run, by arm` },
     [low, middle, high].map((value) => [svg("path", { class: "frame", d: `M${at(value)} ${TOP} V${height - BOTTOM}` }), svg("text", { x: at(value), y: height - BOTTOM + 15, "text-anchor": "middle" }, short(value, 3))]).flat(),
-    svg("text", { x: (LEFT + WIDTH) / 2, y: height - 6, "text-anchor": "middle" }, words(metric)),
+    svg("text", { x: (left + width) / 2, y: height - 6, "text-anchor": "middle" }, words(metric)),
     arms.map((arm, i) => {
-      const y = TOP + (i + 0.5) * LINE, runs = scored(study, arm, metric), color = COLORS[i % COLORS.length];
+      const y = TOP + (i + (isNarrow ? 0.7 : 0.5)) * room, runs = scored(study, arm, metric), color = COLORS[i % COLORS.length];
       return svg("g", {},
-        svg("text", { x: LEFT - 12, y: y + 4, "text-anchor": "end" }, arm.length > 36 ? arm.slice(0, 35) + "…" : arm, svg("title", {}, arm)),
+        svg("text", isNarrow ? { x: 4, y: y - 16, "text-anchor": "start" } : { x: left - 12, y: y + 4, "text-anchor": "end" }, arm.length > 36 ? arm.slice(0, 35) + "…" : arm, svg("title", {}, arm)),
         runs.length ? svg("path", { class: "median", d: `M${at(median(runs.map((run) => run.scores[metric])))} ${y - 10} v20`, style: { stroke: color } }) : null,
         runs.map((run) => dot(run, at(run.scores[metric]), y, color, `${arm}, seed ${run.seed}: ${short(run.scores[metric])}`)));
     })));
@@ -119,14 +127,14 @@ function tradeOff(study, arms, metric, term) {
 }
 
 function scatter(runs, xOf, yOf, colorOf, xLabel, yLabel, line = []) {
-  const height = 300, left = 60;
-  const x = scale(runs.map(xOf), left, WIDTH - RIGHT), y = scale(runs.map(yOf), height - BOTTOM, TOP);
+  const width = plotWidth(), height = 300, left = 60;
+  const x = scale(runs.map(xOf), left, width - RIGHT), y = scale(runs.map(yOf), height - BOTTOM, TOP);
   const tick = (at, text, place) => svg("text", { ...place, "text-anchor": "middle" }, text);
-  return h("figure", { class: "plot wide-plot" }, svg("svg", { viewBox: `0 0 ${WIDTH} ${height}`, role: "group", "aria-label": `${yLabel} against ${xLabel}` },
-    svg("rect", { class: "frame", x: left, y: TOP, width: WIDTH - RIGHT - left, height: height - BOTTOM - TOP }),
+  return h("figure", { class: "plot wide-plot" }, svg("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": `${yLabel} against ${xLabel}` },
+    svg("rect", { class: "frame", x: left, y: TOP, width: width - RIGHT - left, height: height - BOTTOM - TOP }),
     [x.low, x.high].map((at) => tick(at, short(at, 2), { x: x.at(at), y: height - BOTTOM + 15 })),
     [y.low, y.high].map((at) => tick(at, short(at, 3), { x: left - 26, y: y.at(at) + 4 })),
-    svg("text", { x: (left + WIDTH) / 2, y: height - 6, "text-anchor": "middle" }, xLabel),
+    svg("text", { x: (left + width) / 2, y: height - 6, "text-anchor": "middle" }, xLabel),
     svg("text", { transform: `translate(12 ${height / 2}) rotate(-90)`, "text-anchor": "middle" }, yLabel),
     line.length > 1 ? svg("polyline", { class: "line medians", points: line.map(([a, b]) => `${x.at(a)},${y.at(b)}`).join(" ") }) : null,
     runs.map((run) => dot(run, x.at(xOf(run)), y.at(yOf(run)), colorOf(run), `${run.arm}, seed ${run.seed}: ${xLabel} ${short(xOf(run))}, ${yLabel} ${short(yOf(run))}`))));
