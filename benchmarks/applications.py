@@ -108,9 +108,7 @@ def impossibility_arm(run: Run) -> Numbers:
 def fairness_arm(run: Run) -> Numbers:
     numbers = drawn(run, "fairness", sensitive="side", target="y", rows=1000, drop=1)
     by, flips = numbers["classifiers"], numbers["flips"]
-    without, noisy = (
-        name for name in by if name.startswith("without ") and "as many" not in name
-    )
+    without, noisy = (name for name in by if name.startswith("without ") and "as many" not in name)
     return {
         "gap": _mean(by["the whole code"]["parity_gap"]),
         "gap without the latent": _mean(by[without]["parity_gap"]),

@@ -216,7 +216,9 @@ def page(
                 cells.append(f"**{median(values):.3g}** ({each})")
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
         for picture in sorted(PICTURES.glob(f"{use}-*.png")):
-            who = {"vae": "VAE", "adagvae": "Ada-GVAE", "ffvae": "FFVAE"}[picture.stem.partition("-")[2]]
+            who = {"vae": "VAE", "adagvae": "Ada-GVAE", "ffvae": "FFVAE"}[
+                picture.stem.partition("-")[2]
+            ]
             lines += ["", f"![{title}, {who}](applications/{picture.name})", "", f"*{who}, seed 0*"]
     lines += [
         "",
