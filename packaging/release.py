@@ -34,7 +34,8 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "source"
         archive = subprocess.run(["git", "archive", "HEAD"], cwd=ROOT, capture_output=True)
-        tarfile.open(fileobj=io.BytesIO(archive.stdout)).extractall(source, filter="data")
+        with tarfile.open(fileobj=io.BytesIO(archive.stdout)) as files:
+            files.extractall(source, filter="data")
         prepare(source, options.address)
         options.to.mkdir(parents=True, exist_ok=True)
         for kind in ("sdist", "wheel"):
