@@ -182,7 +182,7 @@ def test_what_is_said_to_make_no_number_exists():
     assert missing == []
 
 
-def test_comments_docstrings_claims_and_checks_change_no_number(copied):
+def test_comments_docstrings_errors_claims_and_checks_change_no_number(copied):
     def change(place: str, old: str, new: str) -> None:
         text = (copied / place).read_text(encoding="utf-8")
         assert old in text
@@ -194,6 +194,9 @@ def test_comments_docstrings_claims_and_checks_change_no_number(copied):
     change(rule, '"""VAE', '"""A VAE')
     change(rule, 'own["R"].max() < 12', 'own["R"].max() < 11')
     change(rule, "60 %", "half")
+    change(
+        "src/unweave/settings/schedules.py", "raise ConfigError(", 'raise ConfigError("Sorry: " +'
+    )
     assert digest(copied, "vae") == before
     change(rule, "steps=2500", "steps=2501")
     assert digest(copied, "vae") != before

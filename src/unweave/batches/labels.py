@@ -174,7 +174,7 @@ class FewLabels(Supervision):
         if self.count > len(data):
             raise DataError(
                 f"labels of {self.count:,} images are asked for, and {data.name} has "
-                f"{len(data):,} to train on"
+                f"{len(data):,} to train on; ask for fewer with --method.labels"
             )
         # Labels are of what is seen: of correlated data they follow the correlation.
         if data.weights is not None and np.count_nonzero(data.weights) < self.count:

@@ -53,7 +53,10 @@ class GroundTruth(Baseline):
 
     def fit(self, nets: Networks, data: FactorImages, seed: int) -> None:
         if not data.factor_names:
-            raise DataError(f"ground_truth needs factors, and {data.name} has none")
+            raise DataError(
+                f"ground_truth needs factors, and {data.name} has none; give a CSV of them with "
+                "--factors, or take another method"
+            )
         nets.factors.count.fill_(len(data.factor_names))
 
     def encode_rows(self, nets: Networks, data: FactorImages, rows: np.ndarray) -> Latents:

@@ -3,8 +3,8 @@
 One file for each rule under docs/results/acceptance, a line for each arm and seed; what pictures
 are drawn from is large and lies under build/. A stopped `make acceptance` goes on after the last
 run it trained. A number is measured again once the code behind it has changed: the rule's own
-file and every module of the library and of these rules that it imports, directly or not. Comments
-and docstrings do not count, nor does what a rule makes of its numbers: its claim and its checks;
+file and every module of the library and of these rules that it imports, directly or not. Comments,
+docstrings and the words of errors do not count, nor does what a rule makes of its numbers: its claim and its checks;
 nor code that reads and writes files, finds things by name and speaks to the user, which has tests
 of its own that what it passes on is what it was given.
 
@@ -201,7 +201,7 @@ class Code:
     passed_on: dict[str, tuple[str, str]]
     """Where each name comes from that it imports."""
     meaning: bytes
-    """Digest of its code without comments, docstrings, layout, claims and checks."""
+    """Digest of its code without comments, docstrings, words of errors, layout, claims and checks."""
 
 
 def code_of(file: Path) -> Code:
@@ -228,6 +228,8 @@ def _code_of(file: Path, changed: int) -> Code:
         body = getattr(node, "body", None)
         if isinstance(body, list):
             node.body = [line for line in body if not is_beside(line)]  # type: ignore[attr-defined]
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
+            node.exc.args, node.exc.keywords = [], []  # what it says makes no number
         if isinstance(node, ast.Call):
             node.keywords = [word for word in node.keywords if word.arg not in WORDS_OF_A_RULE]
     return Code(imports, passed_on, hashlib.sha256(ast.dump(tree).encode()).digest())
