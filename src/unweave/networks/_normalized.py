@@ -57,9 +57,23 @@ def spectrally_normalized(network: nn.Module) -> nn.Module:
     def normalized(layer: nn.Module) -> list[nn.Module]:
         if isinstance(layer, nn.ReLU):
             return [nn.LeakyReLU(LEAK, inplace=layer.inplace)]
-        return [spectral_norm(layer)] if isinstance(layer, Layer) else [layer]
+        if not isinstance(layer, Layer):
+            return [layer]
+        return [_counted(layer) if layer.weight.is_meta else spectral_norm(layer)]
 
     return _changed(network, normalized, {})
+
+
+def _counted(layer: Layer) -> Layer:
+    """Return a layer without numbers with as many weights as if it were normalised.
+
+    There is nothing to normalise, and torch takes seconds to find that out.
+    """
+    weight = layer.weight
+    rows = weight.shape[1 if isinstance(layer, nn.ConvTranspose2d) else 0]
+    layer.register_buffer("left_vector", weight.new_empty(rows))
+    layer.register_buffer("right_vector", weight.new_empty(weight.numel() // rows))
+    return layer
 
 
 def _changed(module: nn.Module, change: Change, done: dict[nn.Module, nn.Module]) -> nn.Module:
