@@ -54,6 +54,14 @@ def tiny_run(toy, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], A
     return trained
 
 
+@pytest.fixture(autouse=True)
+def plugins_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the methods of a test's own after it: what it trains becomes known by name."""
+    from unweave.catalog import plugins
+
+    monkeypatch.setattr(plugins, "_given", dict(plugins._given))
+
+
 @pytest.fixture
 def plain_gan_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let run folders that name the plain GAN be read: a plugin, forgotten after the test."""

@@ -130,7 +130,7 @@ def test_linear_codes_are_explicit_and_bent_ones_are_less() -> None:
     assert bent.parts["E"] < 0.95
     assert bent.parts["S"] == 0.5
     curve = bent.details["error_by_capacity"][:, 0]
-    area = np.trapezoid(curve - curve.min())
+    area = ((curve[1:] + curve[:-1]) / 2 - curve.min()).sum()  # by trapezoids
     expected = 1 - area / (0.5 * (len(curve) - 1) * 1.0)
     assert bent.details["explicitness_per_factor"][0] == pytest.approx(expected)
 

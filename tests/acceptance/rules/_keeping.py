@@ -4,9 +4,9 @@ One file for each rule under docs/results/acceptance, a line for each arm and se
 are drawn from is large and lies under build/. A stopped `make acceptance` goes on after the last
 run it trained. A number is measured again once the code behind it has changed: the rule's own
 file and every module of the library and of these rules that it imports, directly or not. Comments,
-docstrings and the words of errors do not count, nor does what a rule makes of its numbers: its claim and its checks;
-nor code that reads and writes files, finds things by name and speaks to the user, which has tests
-of its own that what it passes on is what it was given.
+docstrings and the words of errors do not count, nor does what a rule makes of its numbers: its
+claim and its checks; nor code that reads and writes files, finds things by name and speaks to the
+user, which has tests of its own that what it passes on is what it was given.
 
 Most changes of code change no number. So of an arm whose code has changed one seed is measured
 again, and if every number comes out as it was to the last digit, what is kept of the arm's other
@@ -201,7 +201,7 @@ class Code:
     passed_on: dict[str, tuple[str, str]]
     """Where each name comes from that it imports."""
     meaning: bytes
-    """Digest of its code without comments, docstrings, words of errors, layout, claims and checks."""
+    """Digest of its code without texts that make no number, layout, claims and checks."""
 
 
 def code_of(file: Path) -> Code:
