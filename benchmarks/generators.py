@@ -264,9 +264,9 @@ One setting changed at a time, from the settings of `tests/acceptance/rules/_gen
 
 ## On dSprites: five codes, before and after the contrastive regulariser
 
-`python benchmarks/generators_dsprites.py --seeds 0 1 2`. One run of `info_gan_cr` for each seed, whose
-code head reads real images; `lin2020` are the scores as the paper's table has them, on the rows they
-were fitted to, `default` those of this library.
+`python benchmarks/generators_dsprites.py --seeds 0 1 2`. One run of `info_gan_cr` for each seed,
+whose code head reads real images; `lin2020` are the scores as the paper's table has them, on the
+rows they were fitted to, `default` those of this library.
 
 {dsprites}
 
