@@ -16,9 +16,13 @@ from unweave.studies.run.slurm import Slurm, read_part, script
 
 ACTIONS = ("run", "slurm", "table", "report")
 SHIPPED = (
+    "content_and_style",
     "exercises",
+    "few_labelled_digits",
     "few_labels",
     "higgins_table",
+    "info_vae_comparison",
+    "infogan_cr_table",
     "shapes3d_table",
     "tcvae_tables",
     "unsupervised",

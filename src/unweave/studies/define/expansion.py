@@ -11,7 +11,7 @@ import numpy as np
 from unweave import catalog
 from unweave.data import DataOptions, FactorImages, load_data
 from unweave.errors import ConfigError, UnweaveError
-from unweave.evaluation import score
+from unweave.evaluation import measures, score
 from unweave.metrics import SEVERAL_MODELS
 from unweave.runs import config
 from unweave.runs.config import Train
@@ -207,6 +207,9 @@ def _check_metrics(study: Study, problems: list[str]) -> list[str]:
         problems.append("metrics: expected default, all, or names, found none")
     good = []
     for name in dict.fromkeys(asked):
+        if measures.measure_named(name) is not None:
+            good.append(name)
+            continue
         try:
             module = catalog.load("unweave.metrics", name, "metric")
         except ConfigError as error:
@@ -224,10 +227,13 @@ def _check_metrics(study: Study, problems: list[str]) -> list[str]:
         if isinstance(study.protocol, Mapping):
             for name, value in study.protocol.items():
                 catalog.check_name(name, good, "scored metric to set a protocol for")
+                if measures.measure_named(name) is not None:
+                    raise ConfigError(f"{name} is a measure of runs, which has no protocols")
                 protocols = catalog.load("unweave.metrics", name, "metric").PROTOCOLS
                 catalog.check_name(value, protocols, f"protocol of {name}")
         elif study.protocol is not None:
-            every = {p for m in good for p in catalog.load("unweave.metrics", m, "").PROTOCOLS}
+            plain = [m for m in good if measures.measure_named(m) is None]
+            every = {p for m in plain for p in catalog.load("unweave.metrics", m, "").PROTOCOLS}
             catalog.check_name(study.protocol, sorted(every), "protocol")
         if study.main_metric is not None:
             catalog.check_name(study.main_metric, good, "scored metric (main_metric)")
@@ -268,7 +274,8 @@ def _impossible(settings: Train, data: FactorImages, metrics: list[str], arm: st
         needy = [
             name
             for name in metrics
-            if catalog.load("unweave.metrics", name, "metric").NEEDS not in score.ALONE
+            if measures.measure_named(name) is None
+            and catalog.load("unweave.metrics", name, "metric").NEEDS not in score.ALONE
         ]
         if needy:
             problems.append(

@@ -74,7 +74,8 @@ class Study:
     random: Any = None
     """Settings to vary for every method: points drawn at random."""
     metrics: str | Sequence[str] = "default"
-    """What is scored: default, all, or names."""
+    """What is scored: default, all, or names of metrics; among these names of measures of a whole
+    run (`unweave.evaluation.measures`), such as class_error."""
     preset: str = "full"
     """Rows and draws of the metrics: full or fast."""
     protocol: str | Mapping[str, str] | None = None

@@ -14,6 +14,7 @@ import numpy as np
 
 from unweave import catalog
 from unweave.errors import UnweaveError
+from unweave.evaluation.measures import higher_is_better
 from unweave.methods import method_named
 from unweave.studies.define.entries import Published
 from unweave.studies.define.expansion import Plan
@@ -91,8 +92,7 @@ def _mark(
         return "not run"
     if len(ours) < LEAST_SEEDS and not _is_fixed(plan, entry.method):
         return "too few seeds"
-    higher = catalog.load("unweave.metrics", entry.metric, "metric").HIGHER_IS_BETTER
-    sign = 1.0 if higher else -1.0
+    sign = 1.0 if higher_is_better(entry.metric) else -1.0
     gain = sign * (float(np.median(ours)) - entry.value)
     spread = max(entry.spread or 0.0, LEAST_SPREAD)
     if abs(gain) <= spread or (gain > 0 and not _is_baseline(plan, entry.method)):

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from unweave import catalog
 from unweave.correlation import rank_correlation
+from unweave.evaluation.measures import higher_is_better
 from unweave.figures.comparisons import draw_agreement
 from unweave.pages.words import counted, duration
 from unweave.runs.folder import RunFolder, versions
@@ -275,10 +275,6 @@ def agreement(done: StudyTable) -> Iterator[Block]:
     if not all(map(higher_is_better, done.metrics)):
         caption += " All are turned so that higher is better."
     yield Plot("agreement", draw_agreement(names, matrix), caption)
-
-
-def higher_is_better(metric: str) -> bool:
-    return bool(catalog.load("unweave.metrics", metric, "metric").HIGHER_IS_BETTER)
 
 
 def trade_offs(plan: Plan, done: StudyTable, metric: str) -> Iterator[Block]:

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from unweave.evaluation.measures import higher_is_better
 from unweave.pages.words import counted
 from unweave.studies.define.expansion import Plan
 from unweave.studies.report.blocks import Block, Heading, Text
-from unweave.studies.report.sections import higher_is_better
 from unweave.studies.report.statistics import median_interval
 from unweave.studies.report.table import StudyTable
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from unweave.evaluation.measures import measure_named
 from unweave.files.json_files import read_json
 from unweave.files.writing import write_atomically
 from unweave.studies.define.expansion import Plan
@@ -88,4 +89,5 @@ def blocks_of(
     yield from sections.choosing(done, chosen, metric)
     yield from sections.traversals(ledger, done, metric)
     yield from sections.failures(table)
-    yield References(list(dict.fromkeys(row["method"] for row in table.rows)), plan.metrics)
+    cited = [name for name in plan.metrics if measure_named(name) is None]
+    yield References(list(dict.fromkeys(row["method"] for row in table.rows)), cited)

@@ -13,7 +13,8 @@ from unweave import runs, workflows
 from unweave.catalog.plugins import Carried, take_over
 from unweave.data import DataOptions, FactorImages, load_data
 from unweave.errors import ConfigError, UnweaveError
-from unweave.evaluation.encode import encode_run
+from unweave.evaluation.encode import Encoded, encode_run
+from unweave.evaluation.measures import measure_named
 from unweave.evaluation.score import PRESETS
 from unweave.files.writing import sweep
 from unweave.runs import config as settings_of_run
@@ -141,23 +142,44 @@ def score_run(run: Run, scoring: Scoring) -> dict[str, Any]:
     workflows.draw_figures(run)
     size = PRESETS[scoring.preset]
     encoded = encode_run(run, rows=size.train_rows + size.test_rows)
-    scores = workflows.evaluate(
-        run,
-        list(scoring.metrics),
-        preset=scoring.preset,
-        protocol=scoring.protocol,
-        encoded=encoded,
-    )
+    of_codes = [name for name in scoring.metrics if measure_named(name) is None]
+    scores, reasons = _scored(run, encoded, of_codes, scoring)
+    measured, not_measured = _measured(run, [m for m in scoring.metrics if m not in of_codes])
     assert run.folder is not None
     last = [line for line in run.folder.record() if line.get("kind") == "diagnostics"][-1:]
     kept = ("active_dimensions", "kl_per_dimension")
     return {
-        "scores": {name: result.value for name, result in scores.items()},
-        "not_scored": scores.reasons,
+        "scores": scores | measured,
+        "not_scored": reasons | not_measured,
         "terms": encoded.terms,
         "diagnostics": {name: line[name] for line in last for name in kept if name in line},
         "parameters": sum(p.numel() for p in run.nets.parameters()),
     }
+
+
+def _scored(
+    run: Run, encoded: Encoded, names: list[str], scoring: Scoring
+) -> tuple[dict[str, float | None], dict[str, str]]:
+    """Score the codes of a run; return the scores, and why anything has none."""
+    if not names:
+        return {}, {}
+    found = workflows.evaluate(
+        run, names, preset=scoring.preset, protocol=scoring.protocol, encoded=encoded
+    )
+    return {name: result.value for name, result in found.items()}, dict(found.reasons)
+
+
+def _measured(run: Run, names: list[str]) -> tuple[dict[str, float], dict[str, str]]:
+    """Measure a run; return what was found, and why anything could not be."""
+    found, reasons = {}, {}
+    for name in names:
+        measure = measure_named(name)
+        assert measure is not None
+        try:
+            found[name] = measure.of(run)
+        except UnweaveError as error:
+            reasons[name] = str(error)
+    return found, reasons
 
 
 def peak_megabytes() -> float | None:

@@ -1,0 +1,140 @@
+"""Measures of a whole run, by name, for studies: what tables of codes and factors cannot tell.
+
+    class_from_content   accuracy of the class read off the content, by a random forest
+    class_from_style     the same of the style, which should tell no more than chance
+    swap_error           squared error of swapped images, over that of the mean image
+    class_error          share of images without labels whose class the code's category misnames
+    labels_alone_error_N share of images that classifiers of N labelled images' pixels misname
+    m1_error_N           the same of classifiers of their codes: M1 of the run
+    prior_mmd            MMD² of codes, as they are drawn in training, and the prior
+    sampled_classes      total variation of the classes of samples from those of the data
+
+M1 and the labels alone have the best of three classifiers, each of which is chosen by the
+labelled images alone; which of them is best is seen by the others, for both alike.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+
+from unweave import catalog
+from unweave.batches import shared_column
+from unweave.errors import ConfigError
+from unweave.evaluation.few_labels import probe_few_labels
+from unweave.evaluation.generated import Reader
+from unweave.evaluation.probes import leakage
+from unweave.probability.divergence import mmd_imq
+from unweave.runs.model import in_parts
+from unweave.runs.run import Run
+
+ROWS = 2000
+DRAWS = 3
+"""Draws of the labels."""
+
+
+@dataclass(frozen=True)
+class Measure:
+    """A number of a run."""
+
+    of: Callable[[Run], float]
+    higher_is_better: bool = False
+
+
+def measure_named(name: str) -> Measure | None:
+    """Return the measure of a name, or None."""
+    counted = re.fullmatch(r"(labels_alone|m1)_error_(\d+)", name)
+    if counted:
+        of = "codes" if counted[1] == "m1" else "pixels"
+        return Measure(partial(error_of_labels, labels=int(counted[2]), table=of))
+    return MEASURES.get(name)
+
+
+def higher_is_better(name: str) -> bool:
+    """Say whether more is better of a metric or a measure."""
+    measure = measure_named(name)
+    if measure is not None:
+        return measure.higher_is_better
+    return bool(catalog.load("unweave.metrics", name, "metric").HIGHER_IS_BETTER)
+
+
+def class_from(run: Run, part: str) -> float:
+    """Return how well the class is read off the content or the style."""
+    return leakage(run, rows=ROWS).accuracy[part]
+
+
+def swap_error(run: Run) -> float:
+    """Return how far images with one's content and another's style are from the true ones."""
+    data = run.data
+    if not data.is_grid:
+        raise ConfigError(f"{data.name} has not every combination of factors, as true swaps need")
+    column = data.factor_names.index(shared_column(data, run.class_column))
+    rng = np.random.default_rng(0x5A9)
+    contents, styles = (rng.integers(len(data), size=ROWS // 4) for _ in range(2))
+    wanted = data.factors(styles)
+    wanted[:, column] = data.factors(contents)[:, column]
+    truly = data.images(data.rows_of(wanted))
+    made = run.swap(data.images(contents), data.images(styles))
+    mean = data.images(rng.integers(len(data), size=ROWS)).mean(0)
+    return float(np.square(made - truly).sum() / np.square(mean - truly).sum())
+
+
+def class_error(run: Run) -> float:
+    """Return how often the category of a code is not the class of an image without a label."""
+    unit = next((u for u in run.code.units if u.kind == "category" and u.factor), None)
+    if unit is None:
+        raise ConfigError(f"{run.kind} has no category that labels hold to a class")
+    supervision = run.config.method.supervision
+    table = getattr(supervision, "table", None)
+    told = np.empty(0, dtype=np.int64) if table is None else table(run.data).rows
+    classes = run.data.column(unit.factor)
+    others = np.setdiff1d(np.flatnonzero(classes >= 0), told)
+    chosen = np.random.default_rng(0xC1A).permutation(others)[: 2 * ROWS]
+    named = run.encode_rows(chosen)[:, list(unit.dimensions)].argmax(1)
+    return float((named != classes[chosen]).mean())
+
+
+def error_of_labels(run: Run, labels: int, table: str) -> float:
+    """Return the error of the best classifier of a few labels, of codes or of pixels."""
+    probe = probe_few_labels(run, labels, rows=max(2 * ROWS, 2 * labels), draws=DRAWS)
+    accuracies = probe.codes if table == "codes" else probe.pixels
+    return 1 - max(float(np.mean(found)) for found in accuracies.values())
+
+
+def prior_mmd(run: Run) -> float:
+    """Return how far codes with the noise of training are from the prior."""
+    chosen = np.random.default_rng(0x33D).permutation(len(run.data))[:ROWS]
+    images = (run.data.images(part) for part in in_parts(chosen))
+    drawn = np.concatenate([run.draw_codes(part, seed=i) for i, part in enumerate(images)])
+    prior = run.prior_codes(len(drawn))
+    return float(mmd_imq(torch.from_numpy(drawn), torch.from_numpy(prior), unbiased=True))
+
+
+def sampled_classes(run: Run) -> float:
+    """Return how far the shares of classes among samples are from those of the data.
+
+    What a sample shows is what the nearest of some real images does.
+    """
+    column = shared_column(run.data, run.class_column)
+    chosen = np.random.default_rng(0x5A3).permutation(len(run.data))[: 2 * ROWS]
+    classes = run.data.column(column, chosen)
+    reader = Reader(run.data.images(chosen), classes[:, None])
+    shown = reader.read(run.sample(ROWS))[:, 0]
+    size = int(classes.max()) + 1
+    shares = [np.bincount(values, minlength=size) / len(values) for values in (shown, classes)]
+    return float(np.abs(shares[0] - shares[1]).sum() / 2)
+
+
+MEASURES = {
+    "class_from_content": Measure(partial(class_from, part="content"), higher_is_better=True),
+    "class_from_style": Measure(partial(class_from, part="style")),
+    "swap_error": Measure(swap_error),
+    "class_error": Measure(class_error),
+    "prior_mmd": Measure(prior_mmd),
+    "sampled_classes": Measure(sampled_classes),
+}
+NAMES = (*MEASURES, "labels_alone_error_100", "m1_error_100")
+"""Names to suggest."""
