@@ -43,7 +43,7 @@ WORLDS = {
         lambda f: (abs(f[:, 2:] - 6) <= 1).all(1) & (f[:, 1] >= 3),
         classes=3,
         modes=(0, 1),
-        codes={"latent_dim": 3, "continuous_weight": 1.0},
+        codes={"latent_dim": 3, "continuous_weight": 0.3, "information_weight": 2.0},
     ),
     "digits": World(
         "glyphs, upright in the middle, sizes 15 and 17",
