@@ -94,6 +94,21 @@ ENTRIES = {
         published="Ada-GVAE: MIG 0.562, DCI 0.946, FactorVAE 1.0, medians of arXiv:2002.02886 "
         "after 300,000 steps, quoted from memory",
     ),
+    "shapes3d_ada_gvae_count": Entry(
+        "3D Shapes, rendered: the same, told that a pair differs in one factor",
+        "shapes3d",
+        AdaGVAE(
+            beta=Schedule(100, 1, 6000, curve="geometric"),
+            told="count",
+            likelihood="bernoulli",
+            optimizer=Adam(2e-3, warmup_steps=200, decay_steps=12000, decay_after=4800),
+        ),
+        architecture=PatchesAny(channels=64),
+        steps=12000,
+        seeds=(0, 1, 2),  # settings were chosen on seed 100
+        published="Ada-GVAE: MIG 0.562, DCI 0.946, FactorVAE 1.0, medians of arXiv:2002.02886 "
+        "after 300,000 steps, quoted from memory; there it is told nothing",
+    ),
     "pendulum": Entry("Pendulum: β-VAE", "pendulum", BetaVAE(beta=4, optimizer=RATE)),
     "moving_sprites": Entry(
         "Moving sprites, Laplace steps: SlowVAE",
