@@ -18,6 +18,7 @@ import resource
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 from unweave import catalog, runs, workflows
@@ -247,6 +248,22 @@ def cells_of(line: dict[str, Any]) -> str:
     return f"{scores} | {line['class_named']} | {line['core_minutes']:.1f} |"
 
 
+def aims() -> list[str]:
+    """Say of each run on 3D Shapes what the medians of its seeds reach."""
+    lines = ["| run | aim | median | reached |", "|---|---|---|---|"]
+    for name, entry in ENTRIES.items():
+        if not name.startswith("shapes3d"):
+            continue
+        found = [kept_of(config_of(entry, seed)) for seed in entry.seeds]
+        done = [line["scores"] for line in found if line is not None]
+        wanted = {"dci": 0.9} if isinstance(entry.method, AdaGVAE) else {"mig": 0.4, "dci": 0.6}
+        for metric, least in wanted.items() if len(done) == len(entry.seeds) else ():
+            middle = median(scores[metric] for scores in done)
+            reached = "yes" if middle >= least else "**no**"
+            lines.append(f"| {entry.title} | {metric} ≥ {least} | {middle:.3f} | {reached} |")
+    return lines
+
+
 def report() -> str:
     """Return the page, from the lines that are kept."""
     lines = [
@@ -274,6 +291,7 @@ def report() -> str:
     return TEXT.format(
         dates=" and ".join(sorted(days)),
         machine=f"{platform.machine()}, {os.cpu_count()} cores",
+        aims="\n".join(aims()),
         table="\n".join(lines),
         pictures="\n\n".join(pictures),
     )
@@ -288,10 +306,14 @@ depend on each other and half of those of clips hardly change within one: their 
 with that in mind.
 
 The aim on 3D Shapes is MIG 0.4 and DCI 0.6 without labels, which the papers report of β-TCVAE and
-FactorVAE, and DCI 0.9 with pairs. In these minutes MIG is reached by the median of three seeds, DCI
-by one seed of three, and that of pairs by none: size and shape, which few pixels show, are still
-told by several latents. Settings were chosen on seed 100, where they did better (CooledTCVAE: MIG
-0.55, DCI 0.62; Ada-GVAE: 0.66, 0.77), so much is the seed.
+FactorVAE, and DCI 0.9 with pairs, at the medians of three seeds:
+
+{aims}
+
+What is missing is size and shape, which few pixels show: in some seeds one latent has each, in
+others two latents share them. Settings were chosen on other seeds, where they did better:
+CooledTCVAE MIG 0.55, DCI 0.62 (seed 100), with the heavier total correlation 0.57, 0.63 (101);
+Ada-GVAE 0.66, 0.77, and told that one factor differs 0.86, 0.92 (100). So much is the seed.
 
 `python benchmarks/worlds.py` wrote this page; measured on {dates} ({machine}).
 
