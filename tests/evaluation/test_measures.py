@@ -7,6 +7,7 @@ import pytest
 
 from unweave.data import load_data
 from unweave.errors import ConfigError
+from unweave.evaluation import measures
 from unweave.evaluation.measures import higher_is_better, measure_named
 from unweave.methods.m2 import M2
 from unweave.methods.ml_vae import MLVAE
@@ -137,6 +138,8 @@ def test_labels_are_counted_in_the_name_and_codes_that_hold_the_class_need_few(
 ):
     run = runs["vae"]
     classes = shapes.column("shape")
+    monkeypatch.setattr(measures, "ROWS", 300)
+    monkeypatch.setattr(measures, "DRAWS", 1)
     monkeypatch.setattr(Run, "encode_rows", lambda self, rows, *more: np.eye(3)[classes[rows]])
     assert of("m1_error_30", run) == 0
     assert of("labels_alone_error_30", run) > 0.1
