@@ -235,8 +235,8 @@ that the code head reads in a real image and its class. Numbers are in the order
 ## What it takes
 
 Settings were sought on seed 0 of these sets, in single short runs that are not kept and in most
-of which several settings changed at once: take the list as what was seen, not as ablations, which
-are the table below.
+of which several settings changed at once, the weights of shapes' codes on seeds 0 to 2. Take the
+list as what was seen, not as ablations, which are the table below.
 
 - A trunk that is spectrally normalised wants a high rate: at the paper's 2e-4 the discriminator
   hardly moves. Runs whose judge and code head were not normalised did better.

@@ -96,10 +96,10 @@ def test_no_forgery_ends_the_process_and_each_is_named_in_a_line(forge, tmp_path
     for name, (_, words) in FORGERIES.items():
         (line,) = [line for line in told[name].splitlines() if line]
         assert line.startswith("error: "), line
-        # Older versions of safetensors cannot read a tensor without numbers, and say so.
-        if "is damaged or not a safetensors" not in line:
-            assert "does not fit the settings" in line
-            assert words in line
+        if name == "an empty mean" and "both buffer length (0) and count" in line:
+            continue  # older versions of safetensors cannot read a tensor without numbers
+        assert "does not fit the settings" in line
+        assert words in line
 
 
 def test_the_seal_alone_is_no_forgery(forge, toy):

@@ -213,7 +213,9 @@ def _check_metrics(study: Study, problems: list[str]) -> list[str]:
         try:
             module = catalog.load("unweave.metrics", name, "metric")
         except ConfigError as error:
-            problems.append(f"metrics: {error}")
+            meant = catalog.suggestion(name, measures.NAMES)
+            said = f" {meant}" if meant.startswith("Did you mean") else ""
+            problems.append(f"metrics: {error}{said}")
             continue
         if module.NEEDS != SEVERAL_MODELS:
             good.append(name)
