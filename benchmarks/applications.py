@@ -145,6 +145,7 @@ def intervene_arm(run: Run) -> Numbers:
         "IRS": numbers["irs"]["value"],
         "IRS of rotated codes": max(numbers["irs"]["nulls"]["rotated"]),
         "MCC before": found["before"],
+        "MCC after, straight": found["straight"],
         "MCC after": found["after"],
         "MCC at random": max(found["at_random"]),
         "worst ratio": max(ratios.values(), default=float("nan")),

@@ -7,6 +7,7 @@ import pytest
 
 import known_models
 from unweave.applications import intervene
+from unweave.applications._identification import do_groups, with_products
 from unweave.cli import main
 from unweave.data import load_data
 from unweave.errors import ConfigError
@@ -53,6 +54,28 @@ def test_interventions_identify_what_a_rotation_hid(toy):
     assert max(found["at_random"]) < found["after"] - 0.1
 
 
+def test_curves_identify_what_straight_directions_miss(toy):
+    """x bends along y, as position does in the codes of small networks."""
+
+    def encode(images):
+        x, y, side = known_models.standard(images)[:, :3].T
+        return np.stack([x + 1.5 * y**2, y, side], axis=1)
+
+    model = wrap(encode, toy, name="bent")
+    found = intervene.apply(model, SMALL).numbers["identification"]
+    assert found["straight"] < 0.9
+    assert found["after"] > 0.97
+    assert max(found["at_random"]) < found["after"] - 0.3
+
+
+def test_wide_codes_are_cut_to_as_many_components_as_rows_can_tell_apart():
+    codes = np.random.default_rng(0).normal(size=(1000, 200))
+    features = with_products(codes, rows=500)
+    assert features.shape[1] <= 500 / 10
+    narrow = with_products(codes[:, :3], rows=500)
+    assert narrow.shape[1] == 3 + 6
+
+
 def test_a_world_of_one_changed_factor_moves_one_latent(exact):
     moved = exact.numbers["in_the_world"]
     for factor, latent in zip(("x", "y", "side"), ("z0", "z1", "z2"), strict=True):
@@ -96,10 +119,10 @@ def test_effects_of_the_pendulum_are_cut_off_from_their_causes():
 
 def test_groups_are_rows_of_a_few_values_spread_over_the_range():
     column = np.repeat(np.arange(5), 10)
-    numbers = intervene.do_groups(column, 3)
+    numbers = do_groups(column, 3)
     assert {int(v) for v in np.unique(column[numbers >= 0])} == {0, 2, 4}
     smooth = np.linspace(0, 1, 1000)
-    numbers = intervene.do_groups(smooth, 3)
+    numbers = do_groups(smooth, 3)
     spread = [np.ptp(smooth[numbers == n]) for n in range(3)]
     assert max(spread) < 0.1
 

@@ -9,10 +9,8 @@ a code causal rather than correlated:
 - do() in the code: the latent that carries a factor is taken from another image, and a judge of
   images says which factors moved. What the factor causes may move; its causes and what it has
   nothing to do with must stay.
-- Identification by interventions, after K. Ahuja et al., ICML 2023, arXiv:2209.11924: for each
-  factor the linear direction of the code that varies least within images of one do(factor = value),
-  relative to all images. Mean correlation with the factors (MCC) before and after, on other images
-  than it was found on, and with images assigned to interventions at random.
+- Identification by interventions (`_identification.py`): what the images of single interventions
+  tell of the directions, or curves, along which a code holds its factors.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,23 +18,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.linalg import eigh
 
 from unweave.applications._applied import Applied, ResultTable, applied_to
+from unweave.applications._identification import identification
 from unweave.applications._inputs import Sample, sample, silent_words
 from unweave.data import FactorImages, load_data
 from unweave.editing import FactorReader, Finder, fit_reader
 from unweave.errors import ConfigError
 from unweave.evaluation.score import score
 from unweave.figures.style import SEQUENTIAL, Drawing, styled
-from unweave.metrics import mcc
 from unweave.runs.model import Model
 from unweave.views import CodeSample
 
 ALL = "all latents"
 STILL = 0.3
 """Largest share of its own change by which a factor may move others and still count as cut off."""
-RIDGE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -51,76 +47,6 @@ class Settings:
     """How often rotated and shuffled codes, and random assignments, are scored beside."""
     seed: int = 0
     """Which images."""
-
-
-def identify(codes: np.ndarray, groups: Sequence[np.ndarray]) -> np.ndarray:
-    """Return for each factor the direction that varies least within its interventions.
-
-    `groups` has, by factor, the number of the intervention that each row is of, or -1. Directions
-    are (factor, code), each of unit variance over all rows.
-    """
-    centred = codes - codes.mean(axis=0)
-    total = centred.T @ centred / len(codes)
-    total += RIDGE * np.trace(total) / len(total) * np.eye(len(total))
-    found = []
-    for numbers in groups:
-        within = np.zeros_like(total)
-        count = 0
-        for number in np.unique(numbers[numbers >= 0]):
-            part = codes[numbers == number]
-            away = part - part.mean(axis=0)
-            within += away.T @ away
-            count += len(part)
-        _, vectors = eigh(within / max(count, 1), total)
-        found.append(vectors[:, 0])
-    return np.array(found)
-
-
-def do_groups(column: np.ndarray, values: int) -> np.ndarray:
-    """Number the rows of some interventions on a factor: at values spread over its range."""
-    known = np.unique(column)
-    if len(known) > 4 * values:  # nearly continuous: rows near a value are taken for one
-        centres = np.quantile(column, (np.arange(values) + 0.5) / values)
-        near = 0.1 * np.ptp(column) / values
-        away = np.abs(column[:, None] - centres)
-        return np.where(away.min(axis=1) <= near, away.argmin(axis=1), -1)
-    chosen = known[np.unique(np.linspace(0, len(known) - 1, min(values, len(known))).astype(int))]
-    numbers = np.full(len(column), -1)
-    for number, value in enumerate(chosen):
-        numbers[column == value] = number
-    return numbers
-
-
-def identification(taken: Sample, settings: Settings) -> dict[str, Any]:
-    """Score codes before and after directions were found by interventions."""
-    ordered = [
-        factor.name
-        for factor in taken.data.factor_list
-        if not factor.categorical and len(np.unique(taken.column(factor.name))) > 1
-    ]
-    if not ordered:
-        return {}
-    factors = np.stack([taken.column(name).astype(float) for name in ordered], axis=1)
-    half = len(factors) // 2
-    moving = taken.codes[:, taken.codes.std(axis=0) > 0]
-    if not moving.shape[1]:
-        return {}
-    groups = [do_groups(column[:half], settings.values) for column in factors.T]
-
-    def after(numbers: Sequence[np.ndarray]) -> float:
-        found = moving[half:] @ identify(moving[:half], numbers).T
-        return float(mcc(found, factors[half:], continuous=True).value)
-
-    nulls = []
-    for draw in range(settings.nulls):
-        rng = np.random.default_rng((settings.seed, draw, 0xD0))
-        nulls.append(after([rng.permutation(numbers) for numbers in groups]))
-    return {
-        "factors": ordered,
-        "before": float(mcc(moving[half:], factors[half:], continuous=True).value),
-        "after": after(groups),
-        "at_random": nulls,
-    }
 
 
 def related(graph: Mapping[str, Sequence[str]], factor: str) -> tuple[set[str], set[str]]:
@@ -279,7 +205,9 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
     )
     numbers: dict[str, Any] = {
         "irs": scored["irs"].to_json() if "irs" in scored else None,
-        "identification": identification(taken, settings),
+        "identification": identification(
+            taken, values=settings.values, nulls=settings.nulls, seed=settings.seed
+        ),
         "graph": dict(data.graph),
     }
     if model.code.source == "images":
@@ -319,7 +247,10 @@ def _tables(numbers: dict[str, Any]) -> tuple[ResultTable, ...]:
         lines.append(("IRS", irs["value"], _range(nulls["rotated"]), _range(nulls["shuffled"])))
     if known:
         lines.append(("MCC before", known["before"], None, None))
-        lines.append(("MCC after interventions", known["after"], None, _range(known["at_random"])))
+        nulls = _range(known["straight_at_random"])
+        lines.append(("MCC after interventions, straight", known["straight"], None, nulls))
+        nulls = _range(known["at_random"])
+        lines.append(("MCC after interventions, curved", known["after"], None, nulls))
     header = ("", "value", "codes rotated", "assigned at random")
     found.append(ResultTable("Robustness and identification", header, tuple(lines)))
     if "in_the_code" in numbers:
@@ -355,9 +286,9 @@ def _paragraph(model: Model, numbers: dict[str, Any]) -> str:
         )
     if known:
         told.append(
-            f"Codes correlate with the factors by {known['before']:.3f}; directions found from "
-            f"interventions by {known['after']:.3f}, and from random assignments by "
-            f"{_range(known['at_random'])}."
+            f"Codes correlate with the factors by {known['before']:.3f}; straight directions found "
+            f"from interventions by {known['straight']:.3f}, curved ones by {known['after']:.3f}, "
+            f"and curved ones from random assignments by {_range(known['at_random'])}."
         )
     if "in_the_code" in numbers:
         ratio = numbers["in_the_code"]["ratios"]
@@ -382,8 +313,8 @@ def _caveats(model: Model, numbers: dict[str, Any]) -> tuple[str, ...]:
     told = [
         "Which images belong to which intervention is told by the factors: identification by "
         "interventions uses these labels, though not the values that were set.",
-        "Directions are linear; a code that bends its factors is identified only as far as "
-        "straight lines follow it.",
+        "Curved directions are quadratic in the code; one that bends more is identified only "
+        "as far as they follow it.",
         "A still factor may also be one that the decoder cannot draw: compare the line that "
         "exchanges all latents.",
     ]
