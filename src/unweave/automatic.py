@@ -94,10 +94,8 @@ def choose(
     affordable = int(TRAINING * left / found.step_seconds)
     count = seeds or (SEVERAL if affordable >= SEVERAL * ENOUGH_STEPS else 1)
     steps = max(affordable // count, FEWEST_STEPS)
-    method = CooledTCVAE(latent_dim=LATENTS, likelihood="bernoulli", optimizer=adam(steps))
-    method = method.over(steps, found.weight)
     config = Train(
-        method=method,
+        method=objective(steps, found.weight),
         data=source or data.name,
         data_options=options,
         architecture=architecture,
@@ -271,6 +269,12 @@ def _switches_on(
     mean, logvar = posterior
     kl = run.code_prior.kl(mean, logvar, np.exp(logvar)).mean(axis=0)
     return bool((kl > run.code_prior.least_kl + NATS).any())
+
+
+def objective(steps: int, weight: float) -> CooledTCVAE:
+    """Return the recipe's objective for a run of so many steps, its KL weight falling from this."""
+    method = CooledTCVAE(latent_dim=LATENTS, likelihood="bernoulli", optimizer=adam(steps))
+    return method.over(steps, weight)
 
 
 def adam(steps: int) -> Adam:
