@@ -1,9 +1,10 @@
 """Correlated factors: what training on them costs where they are independent.
 
-What was asked first, that Ada-GVAE stays within 0.1 and HFS is no lower than a VAE, was not met on
-seeds 11 to 13 (Ada-GVAE 0.97, 0.95, 0.97 to 0.57, 0.56, 0.29), nor was it on seeds 0 to 2: partners
-of a pair differ in one factor, but the pairs themselves are where x and y go together. What is
-asked now is that the application notices, and that it does not where there is nothing to notice.
+Two questions. Does the application notice what correlation does to a code, and only where there is
+something to notice? And does what the protocol expects hold: that a VAE loses, that Ada-GVAE does
+not, whose pairs differ in one factor drawn independently, and that HFS is no worse than a VAE?
+Pairs begin where x and y go together, and 1,500 steps are too few: DCI of Ada-GVAE was 0.60 on seed
+0 after them, 0.77 after 5,000, and 0.97 and 1.00 where x and y are independent.
 """
 
 import numpy as np
@@ -47,9 +48,14 @@ def _dci(run: Run) -> float:
 def checks(own: Columns, others: object) -> Checks:
     lost = own["DCI, Ada-GVAE, independent"] - own["DCI, Ada-GVAE, correlated"]
     known = own["known of the other, Ada-GVAE"]
+    middle = {name: float(np.median(values)) for name, values in own.items()}
     return {
         "Ada-GVAE loses 0.2 of DCI": bool(lost.min() > 0.2),
         "its latent of x knows y, twice chance": bool((known > 2 * own["chance of that"]).all()),
+        "a VAE loses": middle["DCI, VAE, correlated"] < middle["DCI, VAE, independent"],
+        "HFS no worse than a VAE": middle["DCI, HFS, correlated"] >= middle["DCI, VAE, correlated"],
+        "Ada-GVAE within 0.1": middle["DCI, Ada-GVAE, correlated"]
+        >= middle["DCI, Ada-GVAE, independent"] - 0.1,
     }
 
 
@@ -58,7 +64,8 @@ RULE = Rule(
     claim="squares whose x and y seldom differ much (σ = 0.1) in training, judged on independent "
     "ones, each seed: DCI of Ada-GVAE is below that of one trained on independent squares by more "
     "than 0.2, and its latent of x knows more than twice as much of y as by chance; where x and y "
-    "are hardly correlated neither holds",
+    "are hardly correlated neither holds. By medians, as the protocol expects: DCI of a VAE falls, "
+    "that of HFS is no lower than the VAE's, and that of Ada-GVAE stays within 0.1",
     method=both(CORRELATION),
     saboteurs={"hardly correlated (σ = 10)": both("x~y:10")},
     checks=checks,

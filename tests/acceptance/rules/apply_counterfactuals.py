@@ -35,7 +35,7 @@ def checks(own: Columns, others: dict[str, Columns]) -> Checks:
         "unfair to begin with: true flips > 0.1": bool(np.median(own["flips of true"]) > 0.1),
         "half as many otherwise than of the VAE": wrong < 0.5 * of_the_vae,
         "at most 0.08 otherwise": wrong <= 0.08,
-        "decoding alone flips < 5 %": bool(np.median(own["flips by decoding alone"]) < 0.05),
+        "decoding alone flips < 2 %": bool(np.median(own["flips by decoding alone"]) < 0.02),
     }
 
 
@@ -44,7 +44,7 @@ RULE = Rule(
     claim="Ada-GVAE on squares whose large ones are mostly refused, medians over seeds: of "
     "images decoded with the latent that tells the side exchanged, at most 0.08 are decided "
     "otherwise than the true images with the side alone exchanged, and fewer than half as many as "
-    "with a VAE; true flips are above 0.1, and decoding alone flips fewer than 5 %",
+    "with a VAE; true flips are above 0.1, and decoding alone flips fewer than 2 %",
     method=lambda seed: finding(trained(ADA, seed)),
     saboteurs={
         "untrained": lambda seed: finding(fresh(ADA, seed)),
