@@ -21,6 +21,7 @@ sys.path.insert(0, str(FOLDER))
 from representations import HELD_OUT, Representation, representation  # noqa: E402
 from sklearn.ensemble import GradientBoostingClassifier  # noqa: E402
 
+from marked_pages import part_of, renew  # noqa: E402
 from unweave import metrics  # noqa: E402
 from unweave.metrics import Score  # noqa: E402
 
@@ -28,7 +29,7 @@ NAMES = ("noisy_0.3", "noisy_0.6", "vae_like", *HELD_OUT)
 ROWS = (1_000, 2_000, 5_000, 10_000, 15_000)
 SIZES = (3, 6, 4, 4, 4)
 PAGE = FOLDER.parent.parent / "docs" / "metrics.md"
-BEGIN, END = "<!-- predictors: begin -->", "<!-- predictors: end -->"
+PART = "predictors"
 ROUNDS = 2
 """Of scikit-learn's 100, which are timed."""
 HEADER = (
@@ -80,9 +81,7 @@ def main() -> None:
 
 def write(sizes: str, cells: list[str]) -> None:
     """Put a line into the page's table, which is begun anew for factors of other sizes."""
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    table, after = rest.split(END)
+    table = part_of(PAGE, PART)
     words = f"Factors of {sizes} values; * held out."
     lines = [line for line in table.splitlines() if line.startswith("| ")] if words in table else []
     kept = {tuple(row[:2]): row for row in ([*line.strip("| ").split(" | ")] for line in lines[1:])}
@@ -98,8 +97,7 @@ def write(sizes: str, cells: list[str]) -> None:
         "",
         f"Furthest of all: {furthest:.4f}.",
     ]
-    page = "\n".join([before + BEGIN, *made, END]) + after
-    PAGE.write_text(page, encoding="utf-8")
+    renew(PAGE, {PART: "\n".join(made)})
 
 
 def timed(given: Representation, protocol: str, rows: int) -> tuple[Score, float]:

@@ -22,12 +22,12 @@ sys.path.insert(0, str(ROOT / "tests" / "metrics"))
 
 from representations import representation  # noqa: E402
 
+from marked_pages import renew  # noqa: E402
 from unweave import catalog, metrics  # noqa: E402
 from unweave.errors import DataError  # noqa: E402
 from unweave.evaluation.nulls import rotated  # noqa: E402
 from unweave.evaluation.score import score  # noqa: E402
 
-BEGIN, END = "<!-- conditions: begin -->", "<!-- conditions: end -->"
 ROWS, FEWER_ROWS = 1_500, 300
 UNITS = np.array([0.001, 1.0, 1_000.0, 0.03, 30.0])
 DEVIATION = 0.3
@@ -151,11 +151,7 @@ def main() -> None:
     if options.print:
         print(made)
         return
-    page = ROOT / "docs" / "metrics.md"
-    text = page.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    page.write_text(f"{before}{BEGIN}\n{made}\n{END}{after}", encoding="utf-8")
+    renew(ROOT / "docs" / "metrics.md", {"conditions": made})
 
 
 if __name__ == "__main__":

@@ -12,9 +12,9 @@ sys.path.insert(0, str(ROOT / "tests" / "metrics"))
 
 from representations import NAMES, representation  # noqa: E402
 
+from marked_pages import renew  # noqa: E402
 from unweave import metrics  # noqa: E402
 
-BEGIN, END = "<!-- representations: begin -->", "<!-- representations: end -->"
 COLUMNS = (
     "beta_vae_score",
     "factor_vae_score",
@@ -71,11 +71,7 @@ def main() -> None:
     if parser.parse_args().print:
         print(made)
         return
-    page = ROOT / "docs" / "metrics.md"
-    text = page.read_text(encoding="utf-8")
-    before, rest = text.split(BEGIN)
-    after = rest.split(END)[1]
-    page.write_text(f"{before}{BEGIN}\n{made}\n{END}{after}", encoding="utf-8")
+    renew(ROOT / "docs" / "metrics.md", {"representations": made})
 
 
 if __name__ == "__main__":

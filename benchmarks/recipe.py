@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from marked_pages import renew
 from unweave import devices, recipes, runs
 from unweave.data import load_data
 from unweave.evaluation.encode import encode_run
@@ -282,14 +283,9 @@ def write_report(path: Path) -> None:
         "bias": table_of_bias(),
         "moments": table_of_moments(),
     }
-    page = RESULTS / "recipe.md"
-    text = page.read_text(encoding="utf-8")
     for name, table in tables.items():
-        start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-        before, rest = text.split(start)
-        text = f"{before}{start}\n\n{table}\n\n{end}{rest.split(end)[1]}"
         print(f"{name}\n{table}\n")
-    page.write_text(text, encoding="utf-8")
+    renew(RESULTS / "recipe.md", tables)
 
 
 def main() -> None:

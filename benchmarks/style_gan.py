@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from marked_pages import renew
 from unweave import devices, figures
 from unweave.data import FactorImages, load_data
 from unweave.editing.factor_reader import FactorReader, fit_reader
@@ -266,13 +267,10 @@ def tables(lines: list[dict[str, Any]]) -> dict[str, str]:
 
 def write_report() -> None:
     """Renew the measured parts of the page; the words around them stay."""
-    text = PAGE.read_text(encoding="utf-8")
-    for name, table in tables(read()).items():
-        start, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-        before, rest = text.split(start)
-        text = f"{before}{start}\n\n{table}\n\n{end}{rest.split(end)[1]}"
+    found = tables(read())
+    for name, table in found.items():
         print(f"{name}\n{table}\n")
-    PAGE.write_text(text, encoding="utf-8")
+    renew(PAGE, found)
 
 
 def main() -> None:
