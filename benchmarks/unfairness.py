@@ -5,8 +5,8 @@
     python benchmarks/unfairness.py --report
 
 After F. Locatello et al., NeurIPS 2019, arXiv:1905.13662: unfairness of each run's code, as
-`unweave apply fairness` has it, against the DCI that the study found, plain and among runs whose
-codes predict the factors about as well. Beside the runs stand the true factors as a code, and
+`unweave apply fairness` has it, against DCI of the same images, plain and among runs whose codes
+predict the factors about as well. Beside the runs stand the true factors as a code, and
 codes of other images. Keeps a line of docs/results/unfairness.jsonl for each run, skips what is
 there, and writes docs/results/unfairness.md.
 """
@@ -22,6 +22,7 @@ from unweave import runs
 from unweave.applications._inputs import sample
 from unweave.applications._unfairness import adjusted, aggregates, rank_interval, unfairness
 from unweave.data import load_data
+from unweave.evaluation.score import score
 from unweave.figures.style import Drawing, styled
 from unweave.studies import read_study
 from unweave.studies.define.expansion import expand
@@ -55,15 +56,16 @@ def measure(root: str) -> None:
         shuffled = exact[np.random.default_rng(1).permutation(ROWS)]
         keep({"run": OTHERS, "method": "", "arm": ""} | measured(shuffled, factors))
     for planned in plan.runs:
-        result = ledger.result(planned.run_id)
-        if planned.config.data != DATA or result is None or planned.run_id in known:
+        if planned.config.data != DATA or planned.run_id in known:
+            continue
+        if not ledger.is_done(planned.run_id):
             continue
         taken = sample(runs.load(ledger.run_path(planned.run_id)), ROWS, seed=0)
         line: dict[str, Any] = {
             "run": planned.run_id,
             "method": planned.method,
             "arm": planned.arm,
-            "dci": result["scores"]["dci"],
+            "dci": float(score(taken.codes, taken.factors, ["dci"], preset="fast")["dci"].value),
         }
         keep(line | measured(taken.codes, taken.factors))
 
