@@ -149,3 +149,31 @@ def test_diagnostics_say_what_more_draws_gain():
         elbo = -float(evidence_bounds(lines).total.mean())
     assert many == pytest.approx(float(exact) - elbo, abs=0.05)
     assert one < many - 0.1
+
+
+@pytest.mark.parametrize("enumerated", [20, 1])
+def test_classes_by_draws_are_those_of_the_exact_posterior(enumerated):
+    """Whether classes are summed over or drawn themselves."""
+    method, nets = on_a_line(named_by="draws", draws=20_000, enumerated=enumerated)
+    with torch.no_grad():
+        chances = method.class_chances(nets, IMAGES[:2])["b"]
+        exact = torch.stack(
+            [
+                torch.stack([quadrature(nets, image[None], label) for label in range(2)]).softmax(0)
+                for image in IMAGES[:2]
+            ]
+        )
+        recognised = replace(method, named_by="recognition").encode(nets, IMAGES[:2])
+    assert torch.allclose(chances, exact, atol=0.02)
+    of_class = nets.made.among.names.index("b")
+    start = sum(v.size for v in nets.made.among.variables[:of_class])
+    assert not torch.allclose(recognised[:, start : start + 2], exact, atol=0.1), "proves nothing"
+
+
+def test_the_class_of_an_image_by_draws_does_not_depend_on_the_others_or_on_luck():
+    method, nets = on_a_line(named_by="draws")
+    with torch.no_grad():
+        together = method.encode(nets, IMAGES[:4])
+        torch.manual_seed(99)
+        alone = torch.cat([method.encode(nets, image[None]) for image in IMAGES[:4]])
+    assert torch.allclose(together, alone, atol=1e-5)

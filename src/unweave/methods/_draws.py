@@ -39,6 +39,37 @@ class Lines(NamedTuple):
     """log q / p(u) with q of what was drawn alone: neither told nor summed over."""
 
 
+class Noise:
+    """What draws are made of, other for each image and each time."""
+
+    def normal(self, shape: tuple[int, int], device: torch.device) -> Tensor:
+        return torch.randn(shape, device=device)
+
+    def exponential(self, shape: tuple[int, int], device: torch.device) -> Tensor:
+        return torch.empty(shape, device=device).exponential_()
+
+
+class SameNoise(Noise):
+    """The same noise for each of so many images, and every time."""
+
+    def __init__(self, images: int):
+        self.images = images
+        self.generator = torch.Generator().manual_seed(0)
+
+    def normal(self, shape: tuple[int, int], device: torch.device) -> Tensor:
+        return self._for_each(torch.randn(self._once(shape), generator=self.generator), device)
+
+    def exponential(self, shape: tuple[int, int], device: torch.device) -> Tensor:
+        once = torch.empty(self._once(shape)).exponential_(generator=self.generator)
+        return self._for_each(once, device)
+
+    def _once(self, shape: tuple[int, int]) -> tuple[int, int]:
+        return shape[0] // self.images, shape[1]
+
+    def _for_each(self, once: Tensor, device: torch.device) -> Tensor:
+        return once.repeat(self.images, 1).to(device)
+
+
 def evidence_bounds(lines: Lines, beta: float = 1.0, *, detach_weights: bool = False) -> Bounds:
     """Return the paper's bounds: means over draws, weighted by how well they foresee the labels."""
     count, draws, _ = lines.log_told.shape

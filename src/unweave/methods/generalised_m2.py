@@ -35,7 +35,8 @@ missing one by one: an image whose person is known and whose light is not is tol
 
 In the code, classes stand by their probabilities and numbers by their means. A latent that is
 made of others (p(shading|light,person)) stands there by how far it is from what these say, in
-deviations: so a change of light changes the shading.
+deviations: so a change of light changes the shading. Probabilities of classes are q's or, with
+`named_by draws`, what draws weighed by p(x, u) / q make of them.
 
 `--method.structure faces` and `yale_b` are the structure that the paper has for faces: person and
 light, which some labels tell, reflectance and shading, for the data sets of that name.
@@ -83,13 +84,15 @@ from unweave.methods._dependencies import (
 from unweave.methods._draws import (
     Bounds,
     Lines,
+    Noise,
+    SameNoise,
     evidence_bounds,
     importance_bounds,
     log_likelihoods,
 )
 from unweave.methods._method import Loss, Player, Turn
+from unweave.methods._structured_codes import code_of, drawn_from_prior, shown_by
 from unweave.networks import Architecture, Networks
-from unweave.probability.gaussian import DiagonalGaussian
 from unweave.probability.likelihood import negative_log_likelihoods
 from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Images, Latents, Scalar
@@ -154,6 +157,9 @@ class GeneralisedM2(Autoencoder):
     """Steps in which classes are learnt from labels alone, as in `m2`. Paper: 0."""
     enumerated: int = 20
     """Up to how many combinations of classes that are not told are summed over."""
+    named_by: Literal["recognition", "draws"] = "recognition"
+    """How the code's classes are found: as they are recognised, or by which of them explain the
+    image best, with so many draws of all else. Authors' code: both."""
     temperature: float = 0.66
     """Of a class that is drawn instead. Authors' code: 0.66."""
     hidden: int = 256
@@ -288,6 +294,24 @@ class GeneralisedM2(Autoencoder):
         relaxed: bool = True,
     ) -> Lines:
         """Draw what is not told, and return what bounds are made of."""
+        found, _ = self.lines_and_values(
+            nets, images, labels, draws=draws, classes_wait=classes_wait, relaxed=relaxed
+        )
+        return found
+
+    def lines_and_values(
+        self,
+        nets: Networks,
+        images: Images,
+        labels: Values,
+        *,
+        draws: int,
+        classes_wait: bool = False,
+        relaxed: bool = True,
+        noise: Noise | None = None,
+    ) -> tuple[Lines, Values]:
+        """Draw what is not told; return what bounds are made of, and the values of all lines."""
+        noise = noise or Noise()
         among = nets.made.among
         summed = among.summed(labels, self.enumerated)
         classes = math.prod(variable.size for variable in summed)
@@ -307,7 +331,7 @@ class GeneralisedM2(Autoencoder):
                 found = found.detach()
             recognised[variable.name] = found
             if variable.name not in values:
-                values[variable.name] = self.drawn(variable, found, classes, relaxed=relaxed)
+                values[variable.name] = self.drawn(variable, found, noise, classes, relaxed=relaxed)
             elif variable.name in labels:
                 log_told = log_told + log_density(variable, found, values[variable.name])
             else:
@@ -331,22 +355,28 @@ class GeneralisedM2(Autoencoder):
             self.likelihood, output, repeated(images), self.pixel_scale
         )
         tables = (log_share, log_told, reconstruction, divergence, log_odds)
-        return Lines(*(table.view(count, draws, classes) for table in tables))
+        return Lines(*(table.view(count, draws, classes) for table in tables)), values
 
     def drawn(
-        self, variable: Variable, found: Tensor, shared: int = 1, *, relaxed: bool = True
+        self,
+        variable: Variable,
+        found: Tensor,
+        noise: Noise,
+        shared: int = 1,
+        *,
+        relaxed: bool = True,
     ) -> Tensor:
         """Draw a variable by its parameters; so many lines in a row share their noise."""
         shape = (len(found) // shared, variable.size)
         if variable.kind == "class":
-            noise = torch.empty(shape, device=found.device).exponential_().log()
-            noisy = found - noise.repeat_interleave(shared, dim=0)
+            waiting = noise.exponential(shape, found.device).log()
+            noisy = found - waiting.repeat_interleave(shared, dim=0)
             if not relaxed:
                 return one_hot(noisy.argmax(1), variable.size).float()
             return (noisy / self.temperature).softmax(1)
         q = gaussian(variable, found)
-        noise = torch.randn(shape, device=found.device)
-        return q.mean + q.std * noise.repeat_interleave(shared, dim=0)
+        normal = noise.normal(shape, found.device)
+        return q.mean + q.std * normal.repeat_interleave(shared, dim=0)
 
     def encode(self, nets: Networks, images: Images) -> Latents:
         return self.code_of(nets, images, noise=False)
@@ -355,42 +385,27 @@ class GeneralisedM2(Autoencoder):
         return self.code_of(nets, images, noise=True)
 
     def code_of(self, nets: Networks, images: Images, *, noise: bool) -> Latents:
-        """Return codes, of the means or of draws; what depends on a class sees the likeliest."""
-        values: Values = {}
-        seen = {IMAGE: nets.encoder(images)}
-        for variable in nets.made.among.variables:
-            found = nets.recognised(variable, seen)
-            if variable.kind == "class":
-                values[variable.name] = found.softmax(1)
-                seen[variable.name] = one_hot(found.argmax(1), variable.size).float()
-            else:
-                q_of = gaussian(variable, found)
-                values[variable.name] = q_of.sample() if noise else q_of.mean
-                seen[variable.name] = values[variable.name]
-        codes = []
-        for variable in nets.made.among.variables:
-            value, p = values[variable.name], self.making(nets, variable, values)
-            codes.append(value if p is None else (value - p.mean) / p.std)
-        return torch.cat(codes, dim=1)
+        chances = self.class_chances(nets, images) if self.named_by == "draws" else {}
+        return code_of(nets, images, chances, noise=noise)
+
+    def class_chances(self, nets: Networks, images: Images) -> Values:
+        """Return how likely the values of each class are, by draws that explain the image.
+
+        All images have the same noise, so that the class of one does not depend on the others.
+        """
+        lines, values = self.lines_and_values(
+            nets, images, {}, draws=self.draws, relaxed=False, noise=SameNoise(len(images))
+        )
+        weight = -(lines.reconstruction + lines.log_odds).flatten(1)
+        weight = weight.softmax(1)[..., None]
+        return {
+            v.name: (weight * values[v.name].view(len(images), -1, v.size)).sum(1)
+            for v in nets.made.among.variables
+            if v.kind == "class"
+        }
 
     def decode(self, nets: Networks, codes: Latents) -> Images:
-        values = dict(
-            zip(
-                nets.made.among.names,
-                codes.split([v.size for v in nets.made.among.variables], dim=1),
-                strict=True,
-            )
-        )
-        for variable in nets.made.among.made:
-            if (p := self.making(nets, variable, values)) is not None:
-                values[variable.name] = p.mean + p.std * values[variable.name]
-        output = nets.decoder(torch.cat([values[name] for name in nets.made.among.shown], dim=1))
-        return torch.sigmoid(output)
-
-    def making(self, nets: Networks, variable: Variable, values: Values) -> DiagonalGaussian | None:
-        """Return p of a latent that is made of other variables; None of all others."""
-        made = None if variable.observed else nets.made(variable, values)
-        return None if made is None else gaussian(variable, made)
+        return torch.sigmoid(nets.decoder(shown_by(nets, codes)))
 
     def swap(self, nets: Networks, content_images: Images, style_images: Images) -> Images:
         """Decode what labels tell of some images with the latents of others."""
@@ -409,23 +424,7 @@ class GeneralisedM2(Autoencoder):
         )
 
     def sample_prior(self, nets: Networks, count: int) -> Latents:
-        """Draw codes; labelled variables that are made of others are drawn after these."""
-        device = next(nets.decoder.parameters()).device
-        codes: Values = {}
-        values: Values = {}
-        for variable in nets.made.among.made:
-            name, size = variable.name, variable.size
-            noise = torch.randn(count, size).to(device)
-            made = nets.made(variable, values)
-            if variable.kind == "class":
-                chances = torch.ones(count, size) if made is None else made.softmax(1).cpu()
-                drawn = torch.multinomial(chances, 1)[:, 0]
-                values[name] = codes[name] = one_hot(drawn, size).float().to(device)
-            else:
-                of = None if made is None else gaussian(variable, made)
-                values[name] = noise if of is None else of.mean + of.std * noise
-                codes[name] = values[name] if variable.observed else noise
-        return torch.cat([codes[name] for name in nets.made.among.names], dim=1)
+        return drawn_from_prior(nets, count)
 
     def diagnose(self, nets: Networks, images: Images) -> dict[str, Scalar]:
         """Return the terms of the evidence bound without labels, and what more draws gain."""

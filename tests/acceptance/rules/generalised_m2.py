@@ -1,7 +1,7 @@
 """Generalised M2: a class recognised in the image and in a latent, by weighted draws of that."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -85,17 +85,26 @@ def finding(run: Run, seed: int) -> Finding:
     told = run.config.method.supervision.table(data).rows
     test = np.setdiff1d(np.arange(len(data)), told)
     named = run.encode(data.images(test))[:, part].argmax(1)
+    by_draws = named_by_draws(run).encode(data.images(test))[:, part].argmax(1)
     alone = namer(told, seed=seed, steps=150)(data.images(test))
     codes = run.prior_codes(1000)
     as_asked = judge()(run.decode(codes)) == codes[:, part].argmax(1)
     numbers = {
         "accuracy": float((named == classes[test]).mean()),
+        "accuracy by draws": float((by_draws == classes[test]).mean()),
         "accuracy of the labels alone": float((alone == classes[test]).mean()),
         "side from z, linear": leakage(run, "side").linear["style"],
         "samples of a class named so": float(as_asked.mean()),
         f"draws that count, of {DRAWS}": effective_draws(run),
     }
     return Finding(numbers, same_style(run))
+
+
+def named_by_draws(run: Run) -> Run:
+    """Return the run with classes found by which of them explain an image best."""
+    method = replace(run.config.method, named_by="draws")
+    config = replace(run.config, method=method)
+    return Run(config, run.summary, run.nets, step=run.step, data=run.data)
 
 
 def same_style(run: Run, count: int = 8) -> dict[str, np.ndarray]:
