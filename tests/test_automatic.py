@@ -69,7 +69,9 @@ def test_the_run_fits_the_time_and_the_threshold(toy, monkeypatch):
     choice = automatic.choose(toy, 1.0, seed=3)
     config = choice.config
     assert config.steps == pytest.approx(0.9 * 60 / 0.01, rel=0.05)
-    assert config.method.kl_weight.at(0) == 80
+    assert config.method.kl_weight.at(0) == automatic.start_of_fall(
+        80.0, automatic.some_images(toy, seed=3)
+    )
     assert config.method.kl_weight.at(2 * config.steps // 3) == 1
     assert config.method.optimizer.rate_at(config.steps) == pytest.approx(0, abs=1e-9)
     assert (config.seed, config.data) == (3, "toy_xys")
@@ -79,15 +81,23 @@ def test_the_run_fits_the_time_and_the_threshold(toy, monkeypatch):
     assert automatic.choose(toy, 1e-6).config.steps == automatic.FEWEST_STEPS
 
 
+def test_the_fall_begins_above_the_threshold_but_not_above_what_a_code_could_save(toy):
+    images = automatic.some_images(toy, seed=0)
+    most = automatic.explainable(images)
+    assert automatic.start_of_fall(2.0, images) == 2.0 * automatic.HEADROOM
+    assert automatic.start_of_fall(most / 2, images) == most
+    assert automatic.start_of_fall(2 * most, images) == 2 * most  # a latent did switch on
+
+
 def test_where_there_is_time_several_seeds_are_trained(toy, monkeypatch):
     found = automatic.Threshold(80.0, ((80.0, True),), step_seconds=0.01)
     monkeypatch.setattr(automatic, "threshold", lambda *_: found)
-    few, many = automatic.choose(toy, 2.1, seed=5), automatic.choose(toy, 2.4, seed=5)
+    few, many = automatic.choose(toy, 4.2, seed=5), automatic.choose(toy, 4.8, seed=5)
     assert few.seeds == (5,)
-    assert any("too few for 3 seeds of 4,000 steps" in said for said in few.reasons)
+    assert any("too few for 3 seeds of 8,000 steps" in said for said in few.reasons)
     assert many.seeds == (5, 6, 7)
     assert [config.seed for config in many.configs] == [5, 6, 7]
-    assert many.config.steps == pytest.approx(0.9 * 2.4 * 60 / 0.01 / 3, rel=0.05)
+    assert many.config.steps == pytest.approx(0.9 * 4.8 * 60 / 0.01 / 3, rel=0.05)
     assert len(automatic.choose(toy, 0.1, seeds=2).seeds) == 2
     with pytest.raises(ConfigError, match="seeds must be 1 or more, found 0"):
         automatic.choose(toy, 1.0, seeds=0)
@@ -117,8 +127,9 @@ def test_the_command_says_what_it_chose_and_trains_it(tmp_path, capsys, monkeypa
     assert main([*words, "--out", str(out), "--no-evaluation", "--evaluations", "0"]) == 0
     said = capsys.readouterr().out
     assert "- network patches_any" in said
-    assert "KL weight from 9 to 1" in said
-    assert load(out).config.method.kl_weight.start == 9
+    start = load(out).config.method.kl_weight.start
+    assert start >= 9
+    assert f"KL weight from {start:.3g} to 1" in said
     assert main(["train", "auto", "--data", "toy_xys", "--minutes", "0"]) == 2
     assert main([*words, "--out", str(out), "--no-evaluation", "--seeds", "2"]) == 0
     said = capsys.readouterr().out

@@ -30,15 +30,16 @@ from unweave.training import loop
 from unweave.training.game import Game
 
 LOOKED_AT = 512  # images
-BATCH = 128
+BATCH = 64
 LATENTS = 10
 RATE = 2e-3
 TRIALS, TRIAL_STEPS = 5, 300
+HEADROOM = 8.0  # near the weight at which a latent switches on, it takes longer than a trial
 WIDEST = 256.0  # ratio of the largest weight that is tried to the smallest
 TRAINING = 0.9  # share of the time; the rest is for scores and pictures
 FEWEST_STEPS = 500
 SEVERAL = 3  # seeds, where there is time
-ENOUGH_STEPS = 4000  # of each of them: the recipe's own number
+ENOUGH_STEPS = 8000  # of each of them: as many images as the recipe has
 BLOCKS_FROM = 48  # pixels of a side from which blocks of 2×2 are drawn as one
 
 
@@ -90,12 +91,13 @@ def choose(
     images = some_images(data, seed)
     architecture, why = network_for(images)
     found = threshold(data, architecture, seed, devices.choose_device(machine.device))
+    hottest = start_of_fall(found.weight, images)
     left = 60 * minutes - (time.monotonic() - began)
     affordable = int(TRAINING * left / found.step_seconds)
     count = seeds or (SEVERAL if affordable >= SEVERAL * ENOUGH_STEPS else 1)
     steps = max(affordable // count, FEWEST_STEPS)
     config = Train(
-        method=objective(steps, found.weight),
+        method=objective(steps, hottest),
         data=source or data.name,
         data_options=options,
         architecture=architecture,
@@ -107,8 +109,8 @@ def choose(
     trials = ", ".join(f"{weight:.3g} {'on' if on else 'off'}" for weight, on in found.tried)
     reasons = (
         f"network {catalog.name_of(architecture)}: {why}",
-        f"KL weight from {found.weight:.3g} to 1: the largest of the weights tried at which a "
-        f"latent switches on within {TRIAL_STEPS} steps ({trials})",
+        f"KL weight from {hottest:.3g} to 1: at most {HEADROOM:g} times the largest of the weights "
+        f"tried at which a latent switches on within {TRIAL_STEPS} steps ({trials})",
         f"{LATENTS} latents: those that stay off are silenced at the end",
         "likelihood bernoulli: its scale is fixed, so that a KL weight keeps its meaning; a "
         "deviation that is learnt shrinks meanwhile and weighs the pixels ever more",
@@ -216,6 +218,15 @@ def threshold(
         tried.append((weight, on))
         low, high = (weight, high) if on else (low, weight)
     return Threshold(low, tuple(tried), seconds)
+
+
+def start_of_fall(weight: float, images: np.ndarray) -> float:
+    """Return where the KL weight begins, given the largest at which a latent switched on soon.
+
+    Nearer to the threshold it takes longer to switch on than trials last, so the fall begins
+    higher, though not above what no code could be worth.
+    """
+    return max(min(HEADROOM * weight, explainable(images)), weight)
 
 
 def explainable(images: np.ndarray) -> float:

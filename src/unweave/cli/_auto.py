@@ -30,7 +30,7 @@ class Flags:
     seed: int = 0
     """Decides weights, batches and noise."""
     seeds: int | None = None
-    """How many runs to choose from; by default three if each gets 4,000 steps, else one."""
+    """How many runs to choose from; by default three if each gets 8,000 steps, else one."""
     no_evaluation: bool = False
     """Leave the scores at the end out."""
     options: Annotated[DataOptions, tyro.conf.arg(name="")] = DataOptions()
