@@ -134,6 +134,7 @@ def train(name: str, options: argparse.Namespace) -> None:
         seconds = spent_on(folder.path)
     line = {
         "run": config.run_name,
+        "steps": options.steps,
         "figures": figures,
         "complaints": reasons + complaints(name, figures, ramps),
         "core_minutes": round(seconds / 60, 1),
@@ -167,7 +168,8 @@ def page(options: argparse.Namespace) -> tuple[str, list[str]]:
     columns = ("reconstruction", "kl", "error", "dimensions in use", "mig", "dci")
     lines, bad, total, missing = [], [], 0.0, []
     for name in catalog.own_names("unweave.methods"):
-        result = kept_of(name, options.steps)
+        lengths = {steps: kept_of(name, steps) for steps in (Train.steps, options.steps)}
+        steps, result = next(((s, r) for s, r in lengths.items() if r is not None), (0, None))
         if result is None:
             missing.append(name)
             continue
@@ -176,10 +178,12 @@ def page(options: argparse.Namespace) -> tuple[str, list[str]]:
         cells = [words(result["figures"].get(column)) for column in columns]
         said = "; ".join(result["complaints"])
         bad += [name] if said else []
-        lines.append(f"| {name} | {' | '.join(cells)} | {said or 'good'} | {minutes:.1f} |")
+        lines.append(
+            f"| {name} | {steps:,} | {' | '.join(cells)} | {said or 'good'} | {minutes:.1f} |"
+        )
     left_out = f" Not run: {', '.join(missing)}." if missing else ""
     text = TEXT.format(
-        steps=f"{options.steps:,}",
+        default=f"{Train.steps:,}",
         command=f"python benchmarks/defaults.py --steps {options.steps}",
         date=datetime.now(UTC).date(),
         good=len(lines) - len(bad),
@@ -199,9 +203,9 @@ def words(value: float | None) -> str:
 
 TEXT = """# What the defaults give
 
-Every method of the catalog with its own defaults, {steps} steps on dSprites (a user's default is
-20,000), one seed, the small network `patches_any`. Papers train ten times longer and more: this
-page says whether a default does what its method is for, not how good the method is.
+Every method of the catalog with its own defaults on dSprites, for so many steps (a user's default
+is {default}), one seed, the small network `patches_any`. Papers train ten times longer and more:
+this page says whether a default does what its method is for, not how good the method is.
 
 `{command}` wrote this page on {date}; it took {minutes:.0f} core minutes. {good} of {count}
 defaults are good.{left_out}
@@ -212,8 +216,8 @@ if its KL is above 0.01 nats or, where there is none, its deviation above 0.01. 
 if the run diverges, if no dimension is in use or the error is above 0.9, if samples are all
 alike, or if a setting is still on its ramp when the run ends.
 
-| method | R | KL | error | dimensions in use | MIG | DCI | verdict | core minutes |
-|---|---|---|---|---|---|---|---|---|
+| method | steps | R | KL | error | dimensions in use | MIG | DCI | verdict | core minutes |
+|---|---|---|---|---|---|---|---|---|---|
 {rows}
 """
 

@@ -181,8 +181,8 @@ def on_dsprites(name: str) -> str:
         said = "; ".join(line["complaints"])
         told = f"Complaints: {said}." if said else "No complaints."
         parts.append(
-            "With its own defaults and the small network `patches_any`, one seed "
-            "([all methods](../../results/defaults.md)):\n\n"
+            f"With its own defaults and the small network `patches_any`, {line['steps']:,} steps, "
+            "one seed ([all methods](../../results/defaults.md)):\n\n"
             + table(["", "measured"], [[n, value] for n, value in figures.items()])
             + f"\n\n{told}"
         )

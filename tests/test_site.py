@@ -64,7 +64,7 @@ def test_figures_of_the_defaults_are_shown_where_there_are_any(pages, tmp_path, 
     monkeypatch.setattr(pages, "DOCS", tmp_path)
     assert pages.on_dsprites("vae") == ""
     lines = [
-        {"run": f"{run}-dsprites-0-s0", "figures": {"mig": mig}, "complaints": said}
+        {"run": f"{run}-dsprites-0-s0", "steps": 5000, "figures": {"mig": mig}, "complaints": said}
         for run, mig, said in (("vae", 0.1, []), ("vae", 0.2, ["collapsed"]), ("beta_vae", 0.3, []))
     ]
     kept = "".join(json.dumps(line) + "\n" for line in lines)
