@@ -69,9 +69,7 @@ def test_the_run_fits_the_time_and_the_threshold(toy, monkeypatch):
     choice = automatic.choose(toy, 1.0, seed=3)
     config = choice.config
     assert config.steps == pytest.approx(0.9 * 60 / 0.01, rel=0.05)
-    assert config.method.kl_weight.at(0) == automatic.start_of_fall(
-        80.0, automatic.some_images(toy, seed=3)
-    )
+    assert config.method.kl_weight.at(0) == 80
     assert config.method.kl_weight.at(2 * config.steps // 3) == 1
     assert config.method.optimizer.rate_at(config.steps) == pytest.approx(0, abs=1e-9)
     assert (config.seed, config.data) == (3, "toy_xys")
@@ -84,9 +82,11 @@ def test_the_run_fits_the_time_and_the_threshold(toy, monkeypatch):
 def test_the_fall_begins_above_the_threshold_but_not_above_what_a_code_could_save(toy):
     images = automatic.some_images(toy, seed=0)
     most = automatic.explainable(images)
-    assert automatic.start_of_fall(2.0, images) == 2.0 * automatic.HEADROOM
-    assert automatic.start_of_fall(most / 2, images) == most
-    assert automatic.start_of_fall(2 * most, images) == 2 * most  # a latent did switch on
+    general = PatchesAny()
+    assert automatic.start_of_fall(2.0, images, general) == 2.0 * automatic.HEADROOM
+    assert automatic.start_of_fall(most / 2, images, general) == most
+    assert automatic.start_of_fall(2 * most, images, general) == 2 * most  # a latent did switch on
+    assert automatic.start_of_fall(2.0, images, WhatWhere()) == 2.0
 
 
 def test_where_there_is_time_several_seeds_are_trained(toy, monkeypatch):

@@ -91,7 +91,7 @@ def choose(
     images = some_images(data, seed)
     architecture, why = network_for(images)
     found = threshold(data, architecture, seed, devices.choose_device(machine.device))
-    hottest = start_of_fall(found.weight, images)
+    hottest = start_of_fall(found.weight, images, architecture)
     left = 60 * minutes - (time.monotonic() - began)
     affordable = int(TRAINING * left / found.step_seconds)
     count = seeds or (SEVERAL if affordable >= SEVERAL * ENOUGH_STEPS else 1)
@@ -109,8 +109,9 @@ def choose(
     trials = ", ".join(f"{weight:.3g} {'on' if on else 'off'}" for weight, on in found.tried)
     reasons = (
         f"network {catalog.name_of(architecture)}: {why}",
-        f"KL weight from {hottest:.3g} to 1: at most {HEADROOM:g} times the largest of the weights "
-        f"tried at which a latent switches on within {TRIAL_STEPS} steps ({trials})",
+        f"KL weight from {hottest:.3g} to 1: from or, where that takes longer than a trial, up to "
+        f"{HEADROOM:g} times above the largest of the weights tried at which a latent switches on "
+        f"within {TRIAL_STEPS} steps ({trials})",
         f"{LATENTS} latents: those that stay off are silenced at the end",
         "likelihood bernoulli: its scale is fixed, so that a KL weight keeps its meaning; a "
         "deviation that is learnt shrinks meanwhile and weighs the pixels ever more",
@@ -220,12 +221,15 @@ def threshold(
     return Threshold(low, tuple(tried), seconds)
 
 
-def start_of_fall(weight: float, images: np.ndarray) -> float:
+def start_of_fall(weight: float, images: np.ndarray, architecture: Architecture) -> float:
     """Return where the KL weight begins, given the largest at which a latent switched on soon.
 
     Nearer to the threshold it takes longer to switch on than trials last, so the fall begins
-    higher, though not above what no code could be worth.
+    higher, though not above what no code could be worth. what_where is quick enough without, and
+    with it ends with a latent less.
     """
+    if isinstance(architecture, WhatWhere):
+        return weight
     return max(min(HEADROOM * weight, explainable(images)), weight)
 
 
