@@ -98,6 +98,8 @@ def figures_of(run: Run, data: FactorImages) -> dict[str, float]:
 
 def complaints(name: str, figures: Figures, ramps: list[str]) -> list[str]:
     """List what is wrong with a run that a method's defaults gave."""
+    if name == "untrained_vae":  # it is there to show what no training gives
+        return []
     found = list(ramps)
     wild = [figure for figure, value in figures.items() if not math.isfinite(value)]
     if wild:
