@@ -11,15 +11,15 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from representations import representation  # noqa: E402
 
-from metric_conditions import BEGIN, END, ROWS, Given, conditions, score_of  # noqa: E402
+from marked_pages import part_of  # noqa: E402
+from metric_conditions import ROWS, Given, conditions, score_of  # noqa: E402
 from unweave import catalog  # noqa: E402
 from unweave.errors import DataError  # noqa: E402
 
 
 @pytest.fixture(scope="module")
 def printed() -> dict[str, dict[str, str]]:
-    page = (ROOT / "docs" / "metrics.md").read_text("utf-8")
-    lines = page.split(BEGIN)[1].split(END)[0].strip().splitlines()
+    lines = part_of(ROOT / "docs" / "metrics.md", "conditions").strip().splitlines()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     return {row[0].strip("`"): dict(zip(rows[0][1:], row[1:], strict=True)) for row in rows[2:]}
 
