@@ -8,7 +8,7 @@ import torch
 
 from unweave import automatic
 from unweave.cli import main
-from unweave.data import from_arrays
+from unweave.data import from_arrays, load_data
 from unweave.errors import ConfigError
 from unweave.networks.patches_any import PatchesAny
 from unweave.networks.what_where import WhatWhere
@@ -128,7 +128,9 @@ def test_the_command_says_what_it_chose_and_trains_it(tmp_path, capsys, monkeypa
     said = capsys.readouterr().out
     assert "- network patches_any" in said
     start = load(out).config.method.kl_weight.start
-    assert start >= 9
+    seen = automatic.some_images(load_data(str(tmp_path / "images.npy")), seed=0)
+    assert start == automatic.start_of_fall(9.0, seen, PatchesAny())
+    assert start > 9
     assert f"KL weight from {start:.3g} to 1" in said
     assert main(["train", "auto", "--data", "toy_xys", "--minutes", "0"]) == 2
     assert main([*words, "--out", str(out), "--no-evaluation", "--seeds", "2"]) == 0

@@ -225,8 +225,8 @@ def start_of_fall(weight: float, images: np.ndarray, architecture: Architecture)
     """Return where the KL weight begins, given the largest at which a latent switched on soon.
 
     Nearer to the threshold it takes longer to switch on than trials last, so the fall begins
-    higher, though not above what no code could be worth. what_where is quick enough without, and
-    with it ends with a latent less.
+    higher, though not above what no code could be worth. what_where switches on within a trial: a
+    higher start would only take time from the fall.
     """
     if isinstance(architecture, WhatWhere):
         return weight

@@ -72,6 +72,9 @@ def test_wide_codes_are_cut_to_as_many_components_as_rows_can_tell_apart():
     codes = np.random.default_rng(0).normal(size=(1000, 200))
     features = with_products(codes, rows=500)
     assert features.shape[1] <= 500 / 10
+    repeated = with_products(np.tile(codes[:, :2], 100), rows=500)
+    assert repeated.shape[1] == 2 + 3
+    assert np.isfinite(repeated).all()
     narrow = with_products(codes[:, :3], rows=500)
     assert narrow.shape[1] == 3 + 6
 

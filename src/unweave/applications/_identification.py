@@ -69,9 +69,9 @@ def with_products(codes: np.ndarray, rows: int) -> np.ndarray:
     unit = (codes - codes.mean(axis=0)) / codes.std(axis=0)
     most = max(int(np.sqrt(2 * rows / ROWS_PER_FEATURE)) - 2, 1)
     if unit.shape[1] > most:
-        _, axes = eigh(unit.T @ unit / len(unit))
-        unit = unit @ axes[:, ::-1][:, :most]
-        unit = unit / unit.std(axis=0)
+        variances, axes = eigh(unit.T @ unit / len(unit))
+        kept = np.flatnonzero(variances > RIDGE * variances[-1])[::-1][:most]
+        unit = unit @ axes[:, kept] / np.sqrt(variances[kept])
     first, second = np.triu_indices(unit.shape[1])
     return np.concatenate([unit, unit[:, first] * unit[:, second]], axis=1)
 
@@ -114,20 +114,20 @@ def identification(taken: Sample, *, values: int, nulls: int, seed: int) -> dict
     groups = [do_groups(column[:half], values) for column in factors.T]
     bent = with_products(moving, half)
 
+    def judged(found: np.ndarray) -> float:
+        return float(mcc(found[half:], factors[half:], continuous=True).value)
+
     def after(numbers: Sequence[np.ndarray]) -> tuple[float, float]:
         straight = moving @ identify(moving[:half], numbers).T
         curved = follow(bent, straight[:half], numbers)
-        return tuple(
-            float(mcc(found[half:], factors[half:], continuous=True).value)
-            for found in (straight, curved)
-        )  # type: ignore[return-value]
+        return judged(straight), judged(curved)
 
     drawn = [np.random.default_rng((seed, draw, 0xD0)) for draw in range(nulls)]
     at_random = [after([rng.permutation(numbers) for numbers in groups]) for rng in drawn]
     straight, curved = after(groups)
     return {
         "factors": ordered,
-        "before": float(mcc(moving[half:], factors[half:], continuous=True).value),
+        "before": judged(moving),
         "straight": straight,
         "straight_at_random": [null for null, _ in at_random],
         "after": curved,
