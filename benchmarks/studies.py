@@ -70,7 +70,7 @@ def without_executor(plan: Plan, root: Path) -> Measured:
     began = time.monotonic()
     for run in plan.runs:
         job = job_of(plan, run, root, Machine(threads=1))
-        assert run_job(job, plan.data[run.config.data]) == "done"
+        assert run_job(job, plan.data[run.config.data_key]) == "done"
     return _measured(plan, root, time.monotonic() - began)
 
 

@@ -7,10 +7,12 @@ import pytest
 
 import unweave as uw
 from unweave.errors import ConfigError
+from unweave.runs.config import Machine
 from unweave.studies import Study, expand, read_study
 from unweave.studies.define.entries import StudyErrors, Variation, read_random
 from unweave.studies.define.expansion import count_runs, points
 from unweave.studies.define.study import study_from_plain
+from unweave.studies.run.driver import job_of
 
 TOY = {"data": "toy_xys", "metrics": ["mig"], "seeds": 2}
 
@@ -273,3 +275,20 @@ def test_methods_of_one_kind_are_told_apart_by_their_settings():
 def test_the_folder_of_the_runs_is_told_from_the_file_of_a_study(tmp_path):
     with pytest.raises(ConfigError, match=r"is a folder; expected the TOML file .* --out"):
         read_study(tmp_path)
+
+
+def test_how_data_are_read_may_be_varied_and_each_run_gets_its_own():
+    pairs = ["", "x~y:0.1"]
+    plan = expand(study(data="toy_xys", grid={"data_options.correlate": pairs}))
+    for run in plan.runs:
+        job = job_of(plan, run, "runs", Machine(), 60.0)
+        data = plan.data[job.source]
+        assert (data.weights is not None) == bool(run.config.data_options.correlate)
+    assert len(plan.data) == 2
+    assert {run.arm for run in plan.runs} == {"vae, correlate none", "vae, correlate x~y:0.1"}
+
+
+def test_data_that_a_varied_option_spoils_are_refused_once():
+    with pytest.raises(StudyErrors, match="named 'z'") as caught:
+        expand(study(data="toy_xys", grid={"data_options.correlate": ["", "x~z:0.1"]}))
+    assert len(caught.value.problems) == 1

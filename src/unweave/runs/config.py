@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,6 +38,11 @@ class Train(Training):
         _check_kind(self.data_options, DataOptions, "data_options", "DataOptions(image_size=64)")
 
     @property
+    def data_key(self) -> str:
+        """Return what tells its data from other data: the source and how it is read."""
+        return data_key(self.data, to_plain(self.data_options))
+
+    @property
     def run_name(self) -> str:
         """Return a readable name that no other settings share.
 
@@ -47,6 +53,13 @@ class Train(Training):
         digest = hashlib.sha256(plain.encode()).hexdigest()
         data = "".join(c if c.isalnum() or c in "_-" else "-" for c in self.data.split("/")[-1])
         return f"{catalog.name_of(self.method)}-{data[:40]}-{digest[:8]}-s{self.seed}"
+
+
+def data_key(source: str, options: Mapping[str, Any]) -> str:
+    """Return the name of a source, with the options that are not the default ones."""
+    default = to_plain(DataOptions())
+    changed = {name: value for name, value in options.items() if value != default[name]}
+    return f"{source} {json.dumps(changed, sort_keys=True)}" if changed else source
 
 
 def _check_kind(value: Any, kind: type, name: str, example: str) -> None:

@@ -15,7 +15,7 @@ from unweave.evaluation import measures, score
 from unweave.metrics import SEVERAL_MODELS
 from unweave.runs import config
 from unweave.runs.config import Train
-from unweave.settings.plain import from_plain
+from unweave.settings.plain import from_plain, to_plain
 from unweave.studies.define.entries import MethodPlan, RandomSample, Range, StudyErrors, Variation
 from unweave.studies.define.study import Study
 from unweave.training import loop
@@ -39,7 +39,10 @@ class PlannedRun:
     @property
     def arm(self) -> str:
         """Say what is the same in runs that differ by their seed only."""
-        said = ", ".join(f"{short(path)} {value}" for path, value in self.varied.items())
+        said = ", ".join(
+            f"{short(path)} {'none' if value == '' else value}"
+            for path, value in self.varied.items()
+        )
         return f"{self.method}, {said}" if said else self.method
 
 
@@ -50,14 +53,14 @@ class Plan:
     study: Study
     runs: list[PlannedRun]
     data: dict[str, FactorImages]
-    """The data sets, opened."""
+    """The data sets, opened, by the `data_key` of the runs that they are for."""
     metrics: list[str]
     """Names of the metrics that are scored."""
 
 
 def short(path: str) -> str:
-    """Leave out the word that all settings of methods begin with."""
-    return path.removeprefix("method.")
+    """Leave out the word that all settings of methods, or of how data are read, begin with."""
+    return path.removeprefix("method.").removeprefix("data_options.")
 
 
 def expand(study: Study) -> Plan:
@@ -68,14 +71,17 @@ def expand(study: Study) -> Plan:
     if (count := count_runs(study)) > MOST_RUNS:
         problems.append(f"{count:,} runs; a study has at most {MOST_RUNS:,}")
         raise StudyErrors(study.name, problems)
-    data = {source: _open(source, options, problems) for source in study.data}
+    data = {
+        config.data_key(source, to_plain(options)): _open(source, options, problems)
+        for source in study.data
+    }
     runs: dict[str, PlannedRun] = {}
     tried: set[str] = set()
     for planned in _all_runs(study, problems):
-        source = planned.config.data
-        if source not in data:  # data sets may be varied like any setting
-            data[source] = _open(source, options, problems)
-        opened = data[source]
+        source, key = planned.config.data, planned.config.data_key
+        if key not in data:  # sets, and how they are read, may be varied like any setting
+            data[key] = _open(source, planned.config.data_options, problems)
+        opened = data[key]
         if opened is None:
             continue  # the other settings are checked all the same
         try:
@@ -83,15 +89,15 @@ def expand(study: Study) -> Plan:
         except UnweaveError as error:
             problems.append(f"{planned.arm} on {source}: {error}")
             continue
-        key = replace(resolved, seed=0).run_name
-        if key not in tried:
-            tried.add(key)
+        alike = replace(resolved, seed=0).run_name
+        if alike not in tried:
+            tried.add(alike)
             problems += _impossible(resolved, opened, metrics, planned.arm)
         name = resolved.run_name
         runs.setdefault(name, replace(planned, run_id=name, config=resolved))
     if problems:
         raise StudyErrors(study.name, problems)
-    there = {source: opened for source, opened in data.items() if opened is not None}
+    there = {key: opened for key, opened in data.items() if opened is not None}
     return Plan(study, list(runs.values()), there, metrics)
 
 
@@ -207,10 +213,10 @@ def _check_metrics(study: Study, problems: list[str]) -> list[str]:
         problems.append("metrics: expected default, all, or names, found none")
     good = []
     for name in dict.fromkeys(asked):
-        if measures.measure_named(name) is not None:
-            good.append(name)
-            continue
         try:
+            if measures.measure_named(name) is not None:
+                good.append(name)
+                continue
             module = catalog.load("unweave.metrics", name, "metric")
         except ConfigError as error:
             meant = catalog.suggestion(name, measures.NAMES)

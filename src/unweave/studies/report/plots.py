@@ -12,6 +12,11 @@ from unweave.studies.report.table import StudyTable
 
 MANY_DOTS = 2_000  # from which they are drawn as pixels, since each takes 100 bytes of an SVG
 
+MEANING = {
+    "elbo": "elbo (nats per image; further right fits better)",
+    "kl_decomposition": "total correlation (nats; further left, latents know less of each other)",
+}
+
 
 def _drawing(width: float, height: float) -> tuple[Drawing, Axes]:
     drawing = Drawing(figsize=(width, height), layout="constrained")
@@ -56,7 +61,7 @@ def seed_distributions(table: StudyTable, metric: str) -> Drawing:
 
 @styled
 def trade_off(table: StudyTable, setting: str, metric: str, against: str = "elbo") -> Drawing:
-    """Draw a score against the evidence bound, along the values of a setting."""
+    """Draw a score against another column, along the values of a setting."""
     drawing, axes = _drawing(6.4, 4.2)
     colors = color_of([row["method"] for row in table.rows])
     for method, color in colors.items():
@@ -81,7 +86,7 @@ def trade_off(table: StudyTable, setting: str, metric: str, against: str = "elbo
             )
         line = np.array(points)
         axes.plot(line[:, 0], line[:, 1], "o-", color=color, label=f"{method}, {setting}")
-    axes.set_xlabel(f"{against} (nats per image; further right fits better)")
+    axes.set_xlabel(MEANING.get(against, against))
     axes.set_ylabel(f"{metric}; dots are runs, the line joins medians")
     if axes.get_legend_handles_labels()[0]:
         axes.legend()

@@ -17,7 +17,7 @@ from unweave.errors import UnweaveError
 from unweave.evaluation.measures import higher_is_better
 from unweave.methods import method_named
 from unweave.studies.define.entries import Published
-from unweave.studies.define.expansion import Plan
+from unweave.studies.define.expansion import Plan, short
 from unweave.studies.report.table import StudyTable
 
 Mark = Literal["reproduced", "direction only", "not reproduced", "too few seeds", "not run"]
@@ -59,10 +59,6 @@ class Cell:
         said = ", ".join(f"{short(k)} {v}" for k, v in self.published.settings.items())
         where = f" on {self.published.data}" if self.published.data else ""
         return (f"{self.published.method}, {said}" if said else self.published.method) + where
-
-
-def short(setting: str) -> str:
-    return setting.removeprefix("method.")
 
 
 def cells_of(plan: Plan, done: StudyTable) -> list[Cell]:

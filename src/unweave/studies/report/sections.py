@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from unweave.correlation import rank_correlation
 from unweave.evaluation.measures import higher_is_better
 from unweave.figures.comparisons import draw_agreement
 from unweave.pages.words import counted, duration
@@ -26,6 +25,8 @@ from unweave.studies.report.table import StudyTable
 from unweave.studies.run.ledger import Ledger
 from unweave.views import FEWEST_RUNS, by_chance
 
+TOTAL_CORRELATION = "kl_decomposition"
+"""The metric whose value it is."""
 MOST_PAIRS = 28
 """With more arms than give so many pairs, each method is compared by its best arm only."""
 
@@ -290,53 +291,21 @@ def trade_offs(plan: Plan, done: StudyTable, metric: str) -> Iterator[Block]:
             caption = f"{metric} against the evidence bound, along {setting}"
             name = f"trade-off-{setting.replace('.', '-')}"
             yield Plot(name, plots.trade_off(done, setting, metric), caption)
+    if numeric and metric != TOTAL_CORRELATION and TOTAL_CORRELATION in done.metrics:
+        yield Heading("Total correlation")
+        for setting in numeric:
+            caption = f"{metric} against the total correlation of the code, along {setting}"
+            name = f"total-correlation-{setting.replace('.', '-')}"
+            yield Plot(name, plots.trade_off(done, setting, metric, TOTAL_CORRELATION), caption)
     if {"beta", "latent_dim"} <= set(numeric):
         yield Heading("β and latent size")
+        keys = {run.run_id: run.config.data_key for run in plan.runs}
         for method in dict.fromkeys(row["method"] for row in done.rows):
             rows = done.where(method=method)
             if len({row["beta"] for row in rows.rows}) > 1:
-                pixels = int(np.prod(plan.data[rows.rows[0]["data"]].image_shape))
+                pixels = int(np.prod(plan.data[keys[rows.rows[0]["run"]]].image_shape))
                 caption = f"{method}: median {metric} over β and latent size"
                 yield Plot(f"map-{method}", plots.setting_map(rows, metric, pixels), caption)
-
-
-def choosing(
-    done: StudyTable, chosen: Mapping[str, Mapping[str, float]], metric: str
-) -> Iterator[Block]:
-    """Say what label-free scores would have chosen."""
-    if not any(chosen.values()):
-        return
-    yield Heading("Choosing without labels")
-    lines = []
-    pictures = []
-    truth = {row["run"]: row.get(metric) for row in done.rows}
-    for name, scores in chosen.items():
-        if len(scores) < FEWEST_RUNS:
-            continue
-        rows = [row for row in done.rows if row["run"] in scores]
-        free = np.array([scores[row["run"]] for row in rows])
-        cells = [name, str(len(rows))]
-        for column in done.metrics:
-            true = np.array([np.nan if r[column] is None else r[column] for r in rows])
-            value = rank_correlation(free, true)
-            cells.append("–" if math.isnan(value) else f"{value:.2f}")
-        best = max(rows, key=lambda row: scores[row["run"]])
-        lines.append([*cells, f"{best['arm']}, seed {best['seed']}"])
-        known = {run: value for run, value in truth.items() if value is not None}
-        drawing = plots.selection_scatter(scores, known, name, metric)
-        pictures.append(Plot(f"selection-{name}", drawing, f"{name} against {metric}"))
-    if not lines:
-        yield Text(f"Fewer than {FEWEST_RUNS} runs with decoders: their ranks would say nothing.")
-        return
-    most = max(int(line[1]) for line in lines)
-    header = ["score without labels", "runs", *(f"ρ with {m}" for m in done.metrics), "its choice"]
-    yield Cells(header, lines, "Rank correlations of scores without labels and true ones")
-    yield Text(
-        f"ρ: Spearman's rank correlation with the true score. {by_chance(most)} udr compares a "
-        "run with the other seeds of its arm, model_centrality with runs of all arms: of many "
-        "runs those at even distances, as each pair costs an encoding."
-    )
-    yield from pictures
 
 
 def traversals(ledger: Ledger, done: StudyTable, metric: str) -> Iterator[Block]:

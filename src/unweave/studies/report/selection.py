@@ -34,8 +34,8 @@ def select(
         and run.config.method.decodes
         and run.config.method.players
     ]
-    for source, data in plan.data.items():
-        here = [run for run in done if run.config.data == source]
+    for key, data in plan.data.items():
+        here = [run for run in done if run.config.data_key == key]
         rows = np.random.default_rng(0).permutation(len(data))[:UDR_ROWS]
         images = data.images(np.sort(rows))
         arms: dict[str, list[Any]] = {}

@@ -8,7 +8,7 @@ from unweave.evaluation.measures import measure_named
 from unweave.files.json_files import read_json
 from unweave.files.writing import write_atomically
 from unweave.studies.define.expansion import Plan
-from unweave.studies.report import plots, sections
+from unweave.studies.report import choosing, plots, sections
 from unweave.studies.report.blocks import (
     Block,
     Heading,
@@ -86,7 +86,11 @@ def blocks_of(
     yield from sections.variance(done, plan.study.published_variance)
     yield from sections.agreement(done)
     yield from sections.trade_offs(plan, done, metric)
-    yield from sections.choosing(done, chosen, metric)
+    yield from choosing.without_labels(done, chosen, metric)
+    yield from choosing.with_labels(plan, done, metric)
+    yield from choosing.between_data_sets(
+        done, tuple(dict.fromkeys(row["data"] for row in done.rows))
+    )
     yield from sections.traversals(ledger, done, metric)
     yield from sections.failures(table)
     cited = [name for name in plan.metrics if measure_named(name) is None]

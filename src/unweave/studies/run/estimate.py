@@ -81,7 +81,7 @@ def _probe(
     with tempfile.TemporaryDirectory() as place:
         folder = Path(place) / "probe"
         machine = Machine(threads=threads, evaluations=1)
-        trained = loop.start(short, plan.data[config.data], folder, machine, [clock])
+        trained = loop.start(short, plan.data[config.data_key], folder, machine, [clock])
         ended = time.monotonic()
         # The first steps pay for what is set up once.
         steps = clock.times[min(5, len(clock.times) - 1) :]

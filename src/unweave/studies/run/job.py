@@ -48,9 +48,10 @@ class Job:
 
     @property
     def source(self) -> str:
-        """Return the name of the data set, by which it is shared."""
-        name: str = self.settings["data"]
-        return name
+        """Return what its data are shared by: the name of the set and how it is read."""
+        return settings_of_run.data_key(
+            self.settings["data"], self.settings.get("data_options") or {}
+        )
 
 
 def run_job(job: Job, data: FactorImages | None = None) -> Outcome:
