@@ -1,6 +1,6 @@
 """Apply small runs to everything there is, seed by seed, and write docs/results/applications.md.
 
-    python benchmarks/applications.py --seeds 0 1 2     # about ten minutes of one core
+    python benchmarks/applications.py --seeds 0 1 2     # about twenty minutes of one core
     python benchmarks/applications.py --report          # the page again, from what is kept
 
 Every number is kept by arm and seed in docs/results/applications.jsonl; what is there is not
@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from applications_page import page
@@ -57,6 +58,8 @@ SPLITS = {
     "extrapolation": "x>0.5",
 }
 CORRELATION = "x~y:0.1"
+TARGETS = ("toy_shapes", "glyphs")
+"""Images that transfer goes on to: shapes are near to squares, drawn digits are far."""
 
 
 def train(method: Method, seed: int, options: DataOptions = DataOptions()) -> Run:
@@ -225,6 +228,32 @@ def correlated_arm(run: Run) -> Numbers:
     }
 
 
+def transfer_arm(run: Run, target: str) -> Numbers:
+    applied = applications.apply("transfer", run, target=target)
+    numbers = applied.numbers
+    if run.config.seed == 0:
+        assert applied.figure is not None
+        name = f"{type(run.config.method).__name__.lower()}-{target}"
+        applied.figure.save(PICTURES / f"transfer-{name}.png")
+    on_source, on_target = numbers["on_the_source"], numbers["on_the_target"]
+    before, after, alone = on_target
+    return {
+        "MIG on squares, before": on_source[before]["mig"],
+        "MIG after": on_source[after]["mig"],
+        "DCI on squares, before": on_source[before]["dci"],
+        "DCI after": on_source[after]["dci"],
+        "DCI of networks that never saw squares": on_source[alone]["dci"],
+        "latents like themselves before (median)": float(np.median(numbers["same_latents"])),
+        "explained of new images, before": on_target[before]["explained"],
+        "explained after": on_target[after]["explained"],
+        "explained by networks of their own": on_target[alone]["explained"],
+        "R² of new factors, before": on_target[before]["r2"],
+        "R² after": on_target[after]["r2"],
+        "R² of networks of their own": on_target[alone]["r2"],
+        "R² of pixels": numbers["pixels"],
+    }
+
+
 def kept() -> dict[tuple[str, str, int], Numbers]:
     if not KEPT.is_file():
         return {}
@@ -243,10 +272,18 @@ def measure(seeds: list[int]) -> None:
     for seed in seeds:
         for name, method in METHODS.items():
             missing = [use for use in PLAIN if (use, name, seed) not in kept()]
-            run = train(method, seed) if missing else None
+            further = [
+                target
+                for target in TARGETS
+                if ("transfer", f"{name}, {target}", seed) not in kept()
+            ]
+            run = train(method, seed) if missing or further else None
             for use in missing:
                 assert run is not None
                 keep(use, name, seed, PLAIN[use](run))
+            for target in further:
+                assert run is not None
+                keep("transfer", f"{name}, {target}", seed, transfer_arm(run, target))
         for name, method in FAIR.items():
             if ("fairness", name, seed) not in kept():
                 keep("fairness", name, seed, fairness_arm(train(method, seed)))

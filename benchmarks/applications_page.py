@@ -162,6 +162,7 @@ TITLES = {
     "augment": "Augmentation: accuracy of side from 30 labels",
     "correlated": "Correlated factors: trained with x~y:0.1, judged on independent ones",
     "recombination": "Recombination: what was held out",
+    "transfer": "Transfer: trained on squares, 2,000 steps more on other images without labels",
 }
 
 
@@ -216,9 +217,9 @@ def page(
                 cells.append(f"**{median(values):.3g}** ({each})")
             lines.append(f"| {name} | " + " | ".join(cells) + " |")
         for picture in sorted(PICTURES.glob(f"{use}-*.png")):
-            who = {"vae": "VAE", "adagvae": "Ada-GVAE", "ffvae": "FFVAE"}[
-                picture.stem.partition("-")[2]
-            ]
+            method, _, target = picture.stem.removeprefix(f"{use}-").partition("-")
+            who = {"vae": "VAE", "adagvae": "Ada-GVAE", "ffvae": "FFVAE"}[method]
+            who += f", then {target}" if target else ""
             lines += ["", f"![{title}, {who}](applications/{picture.name})", "", f"*{who}, seed 0*"]
     lines += [
         "",

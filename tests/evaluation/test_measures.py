@@ -1,14 +1,17 @@
 """Measures of whole runs: each is right where the answer is known, and says why it has none."""
 
 import dataclasses
+import re
 
 import numpy as np
 import pytest
 
 from unweave.data import load_data
-from unweave.errors import ConfigError
+from unweave.errors import ConfigError, UnweaveError
 from unweave.evaluation import measures
+from unweave.evaluation.encode import encode_run
 from unweave.evaluation.measures import higher_is_better, measure_named
+from unweave.evaluation.score import score
 from unweave.methods.m2 import M2
 from unweave.methods.ml_vae import MLVAE
 from unweave.methods.vae import VAE
@@ -152,6 +155,36 @@ def test_directions_and_names():
     assert higher_is_better("mig")
     assert measure_named("mig") is None
     assert measure_named("m1_error_many") is None
+
+
+def test_a_metric_by_two_protocols_or_of_a_few_labels_has_a_name_of_its_own(runs):
+    run = runs["vae"]
+    encoded = encode_run(run)
+    for protocol in ("locatello2019", "kumar2018"):
+        known = score(encoded.codes, encoded.factors, ["sap"], protocol=protocol)["sap"].value
+        assert of(f"sap@{protocol}", run) == known
+    few = encode_run(run, rows=60)
+    assert of("mig_of_60_labels", run) == score(few.codes, few.factors, ["mig"])["mig"].value
+    assert higher_is_better("sap@kumar2018")
+    assert not higher_is_better("kl_decomposition@chen2018")
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("sap@kumar", "Did you mean 'kumar2018'"),
+        ("sapp@kumar2018", "Did you mean 'sap'"),
+        ("udr_of_100_labels", "only metrics of tables of codes"),
+    ],
+)
+def test_a_form_of_a_metric_that_there_is_not_gets_a_line(name, said):
+    with pytest.raises(ConfigError, match=re.escape(said)):
+        measure_named(name)
+
+
+def test_a_metric_of_fewer_labels_than_it_needs_says_so(runs):
+    with pytest.raises(UnweaveError, match="rows"):
+        of("dci_of_1_labels", runs["vae"])
 
 
 def test_what_a_run_cannot_be_asked_gets_a_line(runs):

@@ -8,6 +8,8 @@
     m1_error_N           the same of classifiers of their codes: M1 of the run
     prior_mmd            MMD² of codes, as they are drawn in training, and the prior
     sampled_classes      total variation of the classes of samples from those of the data
+    METRIC@PROTOCOL      a metric by another protocol than the study's
+    METRIC_of_N_labels   a metric of the codes of N labelled images alone, to choose runs by
 
 M1 and the labels alone have the best of three classifiers, each of which is chosen by the
 labelled images alone; which of them is best is seen by the others, for both alike.
@@ -23,10 +25,13 @@ import torch
 
 from unweave import catalog
 from unweave.batches import shared_column
-from unweave.errors import ConfigError
+from unweave.errors import ConfigError, DataError
+from unweave.evaluation.encode import encode_run
 from unweave.evaluation.few_labels import probe_few_labels
 from unweave.evaluation.generated import Reader
 from unweave.evaluation.probes import leakage
+from unweave.evaluation.score import score
+from unweave.metrics import CODES, CODES_ALONE, POSTERIOR, POSTERIOR_ALONE
 from unweave.probability.divergence import mmd_imq
 from unweave.runs.model import in_parts
 from unweave.runs.run import Run
@@ -46,6 +51,16 @@ class Measure:
 
 def measure_named(name: str) -> Measure | None:
     """Return the measure of a name, or None."""
+    if variant := re.fullmatch(r"(\w+)@(\w+)|(\w+)_of_(\d+)_labels", name):
+        metric = catalog.load("unweave.metrics", variant[1] or variant[3], "metric")
+        if variant[1]:
+            catalog.check_name(variant[2], metric.PROTOCOLS, f"protocol of {variant[1]}")
+            scored = partial(score_of_codes, metric=variant[1], protocol=variant[2])
+        else:
+            scored = partial(score_of_codes, metric=variant[3], rows=int(variant[4]))
+        if metric.NEEDS not in (CODES, CODES_ALONE, POSTERIOR, POSTERIOR_ALONE):
+            raise ConfigError(f"{name}: only metrics of tables of codes have such a form")
+        return Measure(scored, higher_is_better=metric.HIGHER_IS_BETTER)
     counted = re.fullmatch(r"(labels_alone|m1)_error_(\d+)", name)
     if counted:
         of = "codes" if counted[1] == "m1" else "pixels"
@@ -59,6 +74,23 @@ def higher_is_better(name: str) -> bool:
     if measure is not None:
         return measure.higher_is_better
     return bool(catalog.load("unweave.metrics", name, "metric").HIGHER_IS_BETTER)
+
+
+def score_of_codes(run: Run, metric: str, protocol: str | None = None, rows: int = 0) -> float:
+    """Return a score by a protocol of its own, or of so many rows."""
+    encoded = encode_run(run, rows=rows) if rows else encode_run(run)
+    scores = score(
+        encoded.codes,
+        encoded.factors,
+        [metric],
+        protocol=None if protocol is None else {metric: protocol},
+        posterior=encoded.posterior,
+        prior=run.code_prior.name,
+        factor_names=encoded.factor_names,
+    )
+    if metric not in scores:
+        raise DataError(scores.reasons[metric])
+    return float(scores[metric].value)
 
 
 def class_from(run: Run, part: str) -> float:
