@@ -8,7 +8,12 @@ from unweave.errors import ConfigError
 from unweave.studies import expand, read_study
 from unweave.studies.define.study import shipped_studies
 
-SMALL = {"content_and_style": 15, "info_vae_comparison": 12, "infogan_cr_table": 9}
+SMALL = {
+    "content_and_style": 15,
+    "info_vae_comparison": 12,
+    "infogan_cr_table": 9,
+    "tcvae_sampling": 18,
+}
 """Runs of tables that have few lines."""
 
 

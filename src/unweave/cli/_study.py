@@ -24,6 +24,8 @@ SHIPPED = (
     "info_vae_comparison",
     "infogan_cr_table",
     "shapes3d_table",
+    "tcvae_map",
+    "tcvae_sampling",
     "tcvae_tables",
     "unsupervised",
     "weak_supervision",
