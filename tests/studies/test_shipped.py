@@ -1,5 +1,7 @@
 """The studies that come with the package are whole: names, settings, published numbers."""
 
+from pathlib import Path
+
 import pytest
 
 from unweave.cli import main
@@ -7,7 +9,10 @@ from unweave.cli._study import SHIPPED
 from unweave.errors import ConfigError
 from unweave.studies import expand, read_study
 from unweave.studies.define.study import shipped_studies
+from unweave.studies.report.published import cells_of
+from unweave.studies.report.table import read_csv
 
+RESULTS = Path(__file__).parent.parent.parent / "docs" / "results"
 SMALL = {
     "content_and_style": 15,
     "info_vae_comparison": 12,
@@ -71,6 +76,14 @@ def test_a_shipped_study_can_be_run_and_says_what_its_full_size_is(name):
             ]
             assert fitting, f"{entry.method} with {settings} is not in the study"
     assert set(study.published_variance) <= set(plan.metrics)
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in RESULTS.glob("*.csv")))
+def test_cells_that_are_not_reproduced_say_why_we_think_so(name):
+    plan = expand(read_study(name))
+    for cell in cells_of(plan, read_csv(RESULTS / f"{name}.csv").done):
+        if cell.mark in ("direction only", "not reproduced"):
+            assert cell.published.reason, f"{cell.name}, {cell.published.metric}"
 
 
 def test_a_mistyped_measure_is_told_beside_the_metrics(tmp_path, capsys):
