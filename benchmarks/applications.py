@@ -229,7 +229,7 @@ def correlated_arm(run: Run) -> Numbers:
 
 
 def transfer_arm(run: Run, target: str) -> Numbers:
-    applied = applications.apply("transfer", run, target=target)
+    applied = applications.apply("transfer", run, target=target, seed=run.config.seed)
     numbers = applied.numbers
     if run.config.seed == 0:
         assert applied.figure is not None

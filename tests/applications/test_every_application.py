@@ -48,6 +48,7 @@ SMALL = {
     "intervene": {"rows": 150, "pairs": 20, "nulls": 1},
     "recombination": {"rows": 40},
     "representation": {"task": "side", "nuisance": "x", "rows": 120},
+    "transfer": {"target": "toy_xys", "rows": 120},
 }
 """Settings that take a moment."""
 NEEDS_DECODER = {"augment", "impossibility"}
@@ -59,9 +60,9 @@ def arranged(toy):
     return toy.arranged("x>0.5,side=14", "x~y:0.1")
 
 
-@pytest.mark.parametrize("name", sorted(set(applications.names()) - {"transfer"}))
+@pytest.mark.parametrize("name", sorted(applications.names()))
 def test_a_foreign_encoder_is_applied_and_its_report_tells(name, arranged, tmp_path, monkeypatch):
-    """A foreign decoder is asked for only where there is no other way; transfer trains further."""
+    """A foreign decoder is asked for only where there is no other way."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(impossibility, "METRICS", ("mig",))  # DCI takes longest of all
     monkeypatch.setattr(correlated, "METRICS", ("mig",))
@@ -84,11 +85,6 @@ def test_a_foreign_encoder_is_applied_and_its_report_tells(name, arranged, tmp_p
     assert applied.paragraph in page.text
     assert page.all("img")
     assert applications.kept_in(tmp_path / applications.FOLDER, "another model") == []
-
-
-def test_transfer_refuses_what_it_cannot_train(toy):
-    with pytest.raises(ConfigError):
-        applications.apply("transfer", known_models.separated(toy), target="toy_xys")
 
 
 def test_an_unknown_application_or_setting_is_refused_in_a_line(tiny_run):

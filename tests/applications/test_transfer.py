@@ -12,6 +12,7 @@ from unweave.applications import transfer
 from unweave.cli import main
 from unweave.data import from_arrays
 from unweave.errors import ConfigError, DataError
+from unweave.runs.wrapped import wrap
 
 FEW = {"steps": 3, "rows": 100, "batch_size": 8}
 
@@ -65,9 +66,28 @@ def test_factors_of_the_new_images_are_read_where_they_are_known(tiny_run):
     assert found.numbers["on_the_target"]["after"]["r2"] is not None
 
 
-def test_what_cannot_be_continued_is_refused(tiny_run, toy):
-    with pytest.raises(ConfigError, match="takes runs of methods"):
-        transfer.apply(known_models.separated(toy), transfer.Settings(target="toy_xys"))
+def test_a_model_that_cannot_be_trained_on_is_judged_as_it_is(toy):
+    model = known_models.separated(toy)
+    found = transfer.apply(model, transfer.Settings(target="toy_xys", rows=200))
+    assert list(found.numbers["on_the_target"]) == ["as it is"]
+    assert found.numbers["on_the_target"]["as it is"]["r2"] > 0.99
+    assert found.numbers["codes_of_other_images"] < 0.1
+    assert "same_latents" not in found.numbers
+    assert "was not trained on toy_xys" in found.paragraph
+    assert any("not known" in caveat for caveat in found.caveats)
+
+
+def test_an_encoder_without_decoder_needs_factors_to_be_judged_by(toy, tmp_path):
+    bare = wrap(known_models.standard, toy, takes="arrays", name="mine")
+    told = transfer.apply(bare, transfer.Settings(target="toy_xys", rows=200))
+    assert told.numbers["on_the_target"]["as it is"]["explained"] is None
+    assert told.figure is not None
+    np.save(tmp_path / "new.npy", toy.images(np.arange(40))[:, 0])
+    with pytest.raises(DataError, match="no factors with an order and mine no decoder"):
+        transfer.apply(bare, transfer.Settings(target=str(tmp_path / "new.npy")))
+
+
+def test_what_cannot_be_judged_on_other_images_is_refused(tiny_run):
     with pytest.raises(ConfigError, match="to which images"):
         transfer.apply(tiny_run("vae"))
     with pytest.raises(DataError, match=r"takes \(1, 32, 32\)"):

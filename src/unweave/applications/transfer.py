@@ -7,12 +7,15 @@ or labels, and trained on as a β-VAE on real images that have neither. What sur
 - on the world it comes from: scores and readable factors before and after;
 - on the new images: how well they are decoded before, after, and by the same networks trained as
   long on them alone; how many latents are used; and, where factors of the new images are known,
-  how well they are read off the code, beside pixels.
+  how well they are read off the code, beside pixels and codes of other images.
+
+A model that cannot be trained on here, such as a foreign encoder, is judged on the new images as it
+is.
 """
 
 import copy
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -36,8 +39,12 @@ from unweave.tables import standardize
 from unweave.training.game import Game
 from unweave.training.loop import moves_of_step
 
+if TYPE_CHECKING:
+    from unweave.figures.style import Drawing
+
 METRICS = ("mig", "dci", "sap")
 BEFORE, AFTER, ALONE = "before", "after", "trained on the new images alone"
+AS_IT_IS = "as it is"
 SHOWN = 8
 
 
@@ -91,16 +98,12 @@ def continued(run: Run, nets: Networks, data: FactorImages, settings: Settings, 
 
 
 def apply(model: Model, settings: Settings = Settings()) -> Applied:
-    """Continue a run on other images, and say what survives."""
-    run, target = _checked(model, settings)
-    source = run.data
+    """Continue a run on other images, and say what survives; judge other models as they are."""
+    target = _checked(model, settings)
+    source = model.data
     rng = np.random.default_rng((settings.seed, 0x7A))
     trained, held = _parts(target, rng)
-    after = continued(run, run.nets, trained, settings, settings.learning_rate)
-    fresh = untrained_twin(run, settings.seed)
-    assert fresh is not None
-    alone = continued(run, fresh.nets, trained, settings, _own_rate(run))
-    models = {BEFORE: run, AFTER: after, ALONE: alone}
+    models = _compared(model, trained, settings)
     rows = rng.permutation(len(source))[: settings.rows]
     numbers: dict[str, Any] = {
         "source": source.name,
@@ -109,36 +112,51 @@ def apply(model: Model, settings: Settings = Settings()) -> Applied:
             name: _on_source(one, source, rows, settings) for name, one in models.items()
         },
         "on_the_target": {name: _on_target(one, held, settings) for name, one in models.items()},
-        "same_latents": _same_latents(run, after, source, rows),
     }
+    if AFTER in models:
+        numbers["same_latents"] = _same_latents(model, models[AFTER], source, rows)
     if target.factor_list:
-        numbers["pixels"] = _read(
-            principal_components(held, np.arange(len(held))[: settings.rows], 100),
-            held,
-            settings,
-        )
+        some = np.arange(len(held))[: settings.rows]
+        numbers["pixels"] = _read(principal_components(held, some, 100), held, settings)
+        others = np.roll(standardize(model.encode(held.images(some))), 1, axis=0)
+        numbers["codes_of_other_images"] = _read(others, held, settings)
     return applied_to(
         model,
         settings,
         numbers,
         tables=_tables(numbers),
         paragraph=_paragraph(model, numbers, settings),
-        caveats=_caveats(target),
-        figure=_picture(models, held),
+        caveats=_caveats(model, target),
+        figure=_picture(models, held) if model.code.decodes else _bars(numbers),
         data=f"{source.name}, then {target.name}",
     )
 
 
-def _checked(model: Model, settings: Settings) -> tuple[Run, FactorImages]:
-    if not isinstance(model, Run) or not isinstance(model.config.method, GaussianAutoencoder):
-        raise ConfigError(
-            f"{model.kind} cannot be trained on here: transfer takes runs of methods with a "
-            "Gaussian encoder and a decoder"
-        )
+def _compared(model: Model, trained: FactorImages, settings: Settings) -> dict[str, Model]:
+    """Return the model before and after, and one of the new images alone; or the model as it is."""
+    if not _can_go_on(model):
+        return {AS_IT_IS: model}
+    assert isinstance(model, Run)
+    fresh = untrained_twin(model, settings.seed)
+    assert fresh is not None
+    return {
+        BEFORE: model,
+        AFTER: continued(model, model.nets, trained, settings, settings.learning_rate),
+        ALONE: continued(model, fresh.nets, trained, settings, _own_rate(model)),
+    }
+
+
+def _can_go_on(model: Model) -> bool:
+    return isinstance(model, Run) and isinstance(model.config.method, GaussianAutoencoder)
+
+
+def _checked(model: Model, settings: Settings) -> FactorImages:
     if not settings.target:
         raise ConfigError("to which images? Say --target DATA: a folder, a file or a data set")
     if settings.steps < 1 or settings.batch_size < 2 or settings.beta < 0:
         raise ConfigError("expected 1 step, a batch of 2 images and a β of 0 or more")
+    if model.code.source != "images":
+        raise ConfigError(f"{model.kind} encodes rows of its own data, and no new images")
     channels, height, width = model.image_shape
     options = DataOptions()
     if height == width and _is_of_ones_own(settings.target):
@@ -151,7 +169,12 @@ def _checked(model: Model, settings: Settings) -> tuple[Run, FactorImages]:
         )
     if len(target) < 20:
         raise DataError(f"{target.name} has {len(target)} images; 20 are needed")
-    return model, target
+    if all(f.categorical for f in target.factor_list) and not model.code.decodes:
+        raise DataError(
+            f"{target.name} has no factors with an order and {model.name} no decoder: nothing "
+            "could be said of its codes there"
+        )
+    return target
 
 
 def _is_of_ones_own(source: str) -> bool:
@@ -171,7 +194,7 @@ def _own_rate(run: Run) -> float:
 
 
 def _on_source(
-    model: Run, source: FactorImages, rows: np.ndarray, settings: Settings
+    model: Model, source: FactorImages, rows: np.ndarray, settings: Settings
 ) -> dict[str, float | None]:
     codes, factors = model.encode_rows(rows, source), source.factors(rows)
     found: dict[str, float | None] = {}
@@ -182,21 +205,20 @@ def _on_source(
     return found
 
 
-def _on_target(model: Run, held: FactorImages, settings: Settings) -> dict[str, float | None]:
-    rows = np.arange(len(held))[: settings.rows]
-    images = held.images(rows)
-    decoded = model.reconstruct(images)
-    spread = float(((images - images.mean(axis=0)) ** 2).mean())
-    codes, posterior = model.encode(images), model.posterior(images)
-    assert posterior is not None
-    mean, logvar = (part.astype(np.float64) for part in posterior)
-    kl = model.code_prior.kl(mean, logvar, np.exp(logvar)).mean(axis=0)
-    return {
-        "explained": 1 - float(((images - decoded) ** 2).mean()) / max(spread, 1e-12),
-        "active_latents": float(model.code_prior.is_active(kl).sum()),
-        "kl": float(kl.sum()),
-        "r2": _read(standardize(codes), held, settings),
-    }
+def _on_target(model: Model, held: FactorImages, settings: Settings) -> dict[str, float | None]:
+    images = held.images(np.arange(len(held))[: settings.rows])
+    found: dict[str, float | None] = {"explained": None, "active_latents": None, "kl": None}
+    if model.code.decodes:
+        spread = float(((images - images.mean(axis=0)) ** 2).mean())
+        missed = float(((images - model.reconstruct(images)) ** 2).mean())
+        found["explained"] = 1 - missed / max(spread, 1e-12)
+    posterior = model.posterior(images)
+    if posterior is not None:
+        mean, logvar = (part.astype(np.float64) for part in posterior)
+        kl = model.code_prior.kl(mean, logvar, np.exp(logvar)).mean(axis=0)
+        found |= {"active_latents": float(model.code_prior.is_active(kl).sum())}
+        found |= {"kl": float(kl.sum())}
+    return found | {"r2": _read(standardize(model.encode(images)), held, settings)}
 
 
 def _read(inputs: np.ndarray, data: FactorImages, settings: Settings) -> float | None:
@@ -211,7 +233,9 @@ def _read(inputs: np.ndarray, data: FactorImages, settings: Settings) -> float |
     return r2_of_ridge(inputs, shares, np.arange(half), np.arange(half, len(inputs)))
 
 
-def _same_latents(before: Run, after: Run, source: FactorImages, rows: np.ndarray) -> np.ndarray:
+def _same_latents(
+    before: Model, after: Model, source: FactorImages, rows: np.ndarray
+) -> np.ndarray:
     """Return how each latent after correlates with the same latent before, on the source."""
     first, second = (standardize(m.encode_rows(rows, source)) for m in (before, after))
     found: np.ndarray = np.abs((first * second).mean(axis=0))
@@ -220,7 +244,8 @@ def _same_latents(before: Run, after: Run, source: FactorImages, rows: np.ndarra
 
 def _tables(numbers: dict[str, Any]) -> tuple[ResultTable, ...]:
     on_source, on_target = numbers["on_the_source"], numbers["on_the_target"]
-    names = list(on_source[BEFORE])
+    first, *others = on_source
+    names = list(on_source[first])
     lines = [(name, *(by.get(name) for by in on_source.values())) for name in names]
     header = ("", *on_source)
     words = {
@@ -234,8 +259,11 @@ def _tables(numbers: dict[str, Any]) -> tuple[ResultTable, ...]:
         for name in words
         if any(by[name] is not None for by in on_target.values())
     ]
-    if numbers.get("pixels") is not None:
-        told.append(("R² of its factors from pixels", numbers["pixels"], None, None))
+    for name, words_of_it in (("pixels", "pixels"), ("codes_of_other_images", "other codes")):
+        if numbers.get(name) is not None:
+            told.append(
+                (f"R² of its factors from {words_of_it}", numbers[name], *[None for _ in others])
+            )
     return (
         ResultTable(f"On {numbers['source']}, where it comes from", header, tuple(lines)),
         ResultTable(f"On {numbers['target']}, on images not trained on", header, tuple(told)),
@@ -244,6 +272,8 @@ def _tables(numbers: dict[str, Any]) -> tuple[ResultTable, ...]:
 
 def _paragraph(model: Model, numbers: dict[str, Any], settings: Settings) -> str:
     target, source = numbers["on_the_target"], numbers["on_the_source"]
+    if AFTER not in target:
+        return _as_it_is(model, numbers)
     told = (
         f"{model.name} was trained {settings.steps:,} steps further on {numbers['target']}. It "
         f"explains {target[AFTER]['explained']:.3f} of the variance of new images, before "
@@ -266,21 +296,68 @@ def _paragraph(model: Model, numbers: dict[str, Any], settings: Settings) -> str
     return told
 
 
-def _caveats(target: FactorImages) -> tuple[str, ...]:
+def _as_it_is(model: Model, numbers: dict[str, Any]) -> str:
+    there, here = numbers["on_the_target"][AS_IT_IS], numbers["on_the_source"][AS_IT_IS]
+    told = f"{model.name} was not trained on {numbers['target']}, which it is shown as it is."
+    if there["explained"] is not None:
+        told += f" It explains {there['explained']:.3f} of the variance of the new images."
+    if there["r2"] is not None:
+        told += (
+            f" Their factors are read off the code with an R² of {there['r2']:.3f}, from pixels "
+            f"{numbers['pixels']:.3f}, from codes of other images "
+            f"{numbers['codes_of_other_images']:.3f}."
+        )
+    if here.get("r2") is not None:
+        told += f" On {numbers['source']} the R² is {here['r2']:.3f}, DCI {here['dci']:.3f}."
+    return told
+
+
+def _caveats(model: Model, target: FactorImages) -> tuple[str, ...]:
     told = [
         "What survives on the source does not say that latents mean the same on the new images; "
         "look at the traversals (unweave figures), or label a few.",
-        "Networks trained on the new images alone have as many steps on them, at the run's own "
-        "learning rate; trained longer, they may come as far.",
-        "One seed: the order of these numbers may turn with another.",
     ]
+    if _can_go_on(model):
+        told += [
+            "Networks trained on the new images alone have as many steps on them, at the run's own "
+            "learning rate; trained longer, they may come as far.",
+            "One seed: the order of these numbers may turn with another.",
+        ]
+    else:
+        told.append(
+            "Only runs of methods with a Gaussian encoder and a decoder can be trained further "
+            "here; what further training would do for this model is not known."
+        )
     if not target.factor_list:
         told.append(f"{target.name} has no factors: what its latents mean is for the eye to judge.")
     return tuple(told)
 
 
-def _picture(models: dict[str, Run], held: FactorImages) -> ImageGrid:
+def _picture(models: dict[str, Model], held: FactorImages) -> ImageGrid:
     images = held.images(np.arange(min(SHOWN, len(held))))
     lines = [images, *(one.reconstruct(images) for one in models.values())]
     labels = ["new images", *models]
     return ImageGrid(np.stack(lines), row_labels=labels, title="images that were not trained on")
+
+
+def _bars(numbers: dict[str, Any]) -> "Drawing":
+    """Draw how well factors of the new images are read, where nothing is decoded."""
+    from unweave.figures.style import PALETTE, Drawing, styled
+
+    values = {
+        "the code": numbers["on_the_target"][AS_IT_IS]["r2"],
+        "pixels": numbers["pixels"],
+        "codes of other images": numbers["codes_of_other_images"],
+    }
+    known = {name: value for name, value in values.items() if value is not None}
+
+    @styled
+    def bars() -> Drawing:
+        drawing = Drawing(figsize=(5.0, 2.4), layout="constrained")
+        axes = drawing.add_subplot(1, 1, 1)
+        axes.barh(list(known), list(known.values()), color=PALETTE[0])
+        axes.invert_yaxis()
+        axes.set_xlabel(f"R² of the factors of {numbers['target']}")
+        return drawing
+
+    return bars()
