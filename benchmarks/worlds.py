@@ -44,6 +44,7 @@ from unweave.settings.schedules import Schedule, constant
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "results" / "worlds.md"
 KEPT = PAGE.with_suffix(".jsonl")
+AUTO = PAGE.with_name("auto.jsonl")
 PICTURES = PAGE.with_suffix("")
 QUIET = Machine(threads=1, device="cpu", evaluations=2, checkpoint_seconds=30)
 METRICS = ("mig", "dci", "factor_vae_score", "beta_vae_score", "sap")
@@ -253,10 +254,22 @@ def aims() -> list[str]:
         found = [kept_of(config_of(entry, seed)) for seed in entry.seeds]
         done = [line["scores"] for line in found if line is not None]
         wanted = {"dci": 0.9} if isinstance(entry.method, AdaGVAE) else {"mig": 0.4, "dci": 0.6}
-        for metric, least in wanted.items() if len(done) == len(entry.seeds) else ():
-            middle = median(scores[metric] for scores in done)
-            reached = "yes" if middle >= least else "**no**"
-            lines.append(f"| {entry.title} | {metric} ≥ {least} | {middle:.3f} | {reached} |")
+        if len(done) == len(entry.seeds):
+            lines += reached(entry.title, done, wanted)
+    # Judged on a page of its own, by `python benchmarks/auto.py`.
+    by_auto = map(json.loads, AUTO.read_text(encoding="utf-8").splitlines())
+    chosen = [line for line in by_auto if (line["set"], line["arm"]) == ("shapes3d", "auto")]
+    title = "3D Shapes, rendered: what `unweave train auto` chooses ([page](auto.md))"
+    return lines + reached(title, chosen, {"mig": 0.4, "dci": 0.6})
+
+
+def reached(title: str, scores: list[dict[str, Any]], wanted: dict[str, float]) -> list[str]:
+    """Return a line for each aim: the median over seeds, and whether it is enough."""
+    lines = []
+    for metric, least in wanted.items():
+        middle = median(one[metric] for one in scores)
+        met = "yes" if middle >= least else "**no**"
+        lines.append(f"| {title} | {metric} ≥ {least} | {middle:.3f} | {met} |")
     return lines
 
 
