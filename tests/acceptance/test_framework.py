@@ -9,6 +9,7 @@ import pytest
 import rules
 import write_page
 from rules import _keeping
+from rules._generators import WORLDS, parts
 from rules._rule import METHOD, Finding, Rule, columns, judge
 
 from unweave import catalog
@@ -221,3 +222,21 @@ def test_the_page_shows_both_columns_and_what_is_not_met(tmp_path, monkeypatch):
     assert "2 are measured, 0 of them with the code as it is, and 1 are\nmet." in older
     assert "| [good](#good) | passes (measured with older code) | all 1 fail |" in older
     assert "| broken | score 0.111, 0.112, 0.113 | fails: above |" in page
+
+
+@pytest.mark.parametrize("world", WORLDS)
+def test_images_of_the_worlds_of_generators_differ_by_their_class_more_than_by_anything(world):
+    """A category codes what images differ by most: a rule on other worlds would ask for luck."""
+    data = parts(world)[0]
+    images = data.images(np.arange(len(data))).reshape(len(data), -1)
+    images = images - images.mean(0)
+    explained = [
+        sum(
+            images[column == value].sum(0) @ images[column == value].mean(0)
+            for value in set(column)
+        )
+        / np.square(images).sum()
+        for column in data.factors().T
+    ]
+    assert explained[0] > 2 * max(explained[1:])
+    assert explained[0] > sum(explained[1:])

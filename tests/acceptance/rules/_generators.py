@@ -1,4 +1,10 @@
-"""Small worlds in which the class is what images differ by most, and how generators are judged."""
+"""Small worlds in which the class is what images differ by most, and how generators are judged.
+
+Judged first were shapes with centres within ±1 pixel, where the place explains more of the pixels
+than the class (0.34 of their variance against 0.24): NMI of InfoGAN's category with the class was
+0.38, 0.29 and 0.53 on seeds 11 to 13. The shapes of now, and what their codes weigh, were chosen
+on seeds 0 to 2; tests/acceptance/test_framework.py sees to it that the class comes first.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -38,12 +44,12 @@ class World:
 
 WORLDS = {
     "shapes": World(
-        "toy_shapes, sides 12 and 13, centres within ±1 pixel",
+        "toy_shapes, sides 12 and 13, centres on four neighbouring pixels",
         "toy_shapes",
-        lambda f: (abs(f[:, 2:] - 6) <= 1).all(1) & (f[:, 1] >= 3),
+        lambda f: np.isin(f[:, 2:], (6, 7)).all(1) & (f[:, 1] >= 3),
         classes=3,
         modes=(0, 1),
-        codes={"latent_dim": 3, "continuous_weight": 0.3, "information_weight": 2.0},
+        codes={"latent_dim": 3, "continuous_weight": 0.3},
     ),
     "digits": World(
         "glyphs, upright in the middle, sizes 15 and 17",
