@@ -38,7 +38,7 @@ from unweave.training import loop
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "acceptance"))
 
-from rules._generators import BATCH, NETWORK, STEPS, WORLDS, drawn, figures, parts, settled
+from rules._generators import BATCH, NETWORK, WORLDS, drawn, figures, parts, settled
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
 KEPT, PAGE, PICTURES = (
@@ -114,7 +114,7 @@ def measure(part: str, name: str, world: str, seed: int) -> dict[str, Any]:
         method=method,
         data=WORLDS[world].data,
         architecture=NETWORK,
-        steps=STEPS,
+        steps=WORLDS[world].steps,
         batch_size=BATCH,
         seed=seed,
     )
@@ -126,7 +126,7 @@ def measure(part: str, name: str, world: str, seed: int) -> dict[str, Any]:
     if part == "rows" and not picture.is_file():  # of the first seed
         sheet(run, picture)
     key = {"part": part, "name": name, "world": world, "seed": seed}
-    return key | {"steps": STEPS, "cpu_seconds": round(seconds, 1)} | figures(run, world)
+    return key | {"steps": config.steps, "cpu_seconds": round(seconds, 1)} | figures(run, world)
 
 
 def kept() -> list[dict[str, Any]]:
@@ -202,8 +202,9 @@ def report() -> str:
     speeds = [entry for entry in kept() if entry["part"] == "speed"]
     speed = "Not measured." if not speeds else SPEED.format(**speeds[-1])
     return TEXT.format(
-        worlds="\n".join(f"- `{name}`: {world.title}" for name, world in WORLDS.items()),
-        steps=STEPS,
+        worlds="\n".join(
+            f"- `{name}`: {world.title}; {world.steps:,} steps" for name, world in WORLDS.items()
+        ),
         batch=BATCH,
         tries=table("tries", list(TRIES)),
         rows=table("rows", list(ROWS)),
@@ -224,7 +225,7 @@ same data. `benchmarks/generators.py` wrote this page from `generators.jsonl`.
 
 {worlds}
 
-Runs have {steps:,} steps of {batch} images on one thread; a tenth of the images is held out.
+A step has {batch} images, on one thread; a tenth of the images is held out.
 What an image shows is read by the nearest real image that was trained on, not by a network of the
 generator's. *Modes* are shape × side and digit × thickness of the pen; one is covered if it has a
 quarter of its share of 2,000 samples. *Distance from real* is that to the nearest real image, in

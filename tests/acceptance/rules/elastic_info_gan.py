@@ -14,10 +14,11 @@ from unweave.evaluation.generated import Reader, agreement, average_entropy
 from unweave.methods.elastic_info_gan import ElasticInfoGAN
 from unweave.methods.info_gan import InfoGAN
 from unweave.runs.run import Run
+from unweave.settings.schedules import Schedule
 
 COMMON = np.array([0.7, 0.2, 0.1])
 UNIFORM = float(np.log(3) + (COMMON * np.log(COMMON)).sum())  # KL(true || uniform), 0.297 nats
-SHARED = vars(settled("shapes"))
+SHARED = vars(settled("shapes", input_noise=Schedule(0.3, 0.1, 750, wait=500)))
 STEPS = 700
 # With a head alone that learns from the contrast, as in the authors' code, and a rate of 5e-3 for
 # the prior, categories were no shapes on seed 0.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from rules._generators import BATCH, NETWORK, STEPS, WORLDS, drawn, figures, parts, settled
+from rules._generators import BATCH, NETWORK, WORLDS, drawn, figures, parts, settled
 from rules._rule import Checks, Columns, Finding, Measure, Rule
 from rules._training import train, untrained
 from unweave.batches import Batch
@@ -43,13 +43,14 @@ def finding(runs: dict[str, Run]) -> Finding:
 
 
 def trained(kind: type[InfoGAN] = InfoGAN, **changes: float) -> Measure:
-    options = {"network": NETWORK, "steps": STEPS, "batch_size": BATCH}
+    options = {"network": NETWORK, "batch_size": BATCH}
 
     def measured(seed: int) -> Finding:
         runs = {}
-        for world in WORLDS:
-            method = kind(**vars(settled(world, **changes)))
-            runs[world] = train(method, seed=seed, data=parts(world)[0], **options)
+        for name, world in WORLDS.items():
+            method = kind(**vars(settled(name, **changes)))
+            data = parts(name)[0]
+            runs[name] = train(method, seed=seed, data=data, steps=world.steps, **options)
         return finding(runs)
 
     return measured
