@@ -216,8 +216,9 @@ R is the reconstruction term and KL the rate in nats per image, where a method h
 error is that of what is decoded from codes, in units of the mean image's. A dimension is in use
 if its KL is above 0.01 nats or, where there is none, its deviation above 0.01. A default is bad
 if the run diverges, if no dimension is in use or the error is above 0.9, if samples are all
-alike, or if a setting is still on its ramp when the run ends. LORD begins with a code of its own for
-each of the 737,280 images, of which 5,000 steps of 64 show fewer than half: it wants fewer images.
+alike, or if a setting is still on its ramp when the run ends. LORD begins with a code of its own
+for each of the 737,280 images, of which 5,000 steps of 64 show fewer than half: it wants fewer
+images.
 
 | method | steps | R | KL | error | dimensions in use | MIG | DCI | verdict | core minutes |
 |---|---|---|---|---|---|---|---|---|---|
