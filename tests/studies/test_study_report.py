@@ -10,7 +10,7 @@ from read_pages import Page
 from unweave.cli import main
 from unweave.pages import files_in
 from unweave.studies.report import plots
-from unweave.studies.report.sections import agreement, medians
+from unweave.studies.report.sections import agreement, medians, trade_offs
 from unweave.studies.report.summary import missing_words
 from unweave.studies.report.table import StudyTable
 
@@ -134,6 +134,25 @@ def test_the_map_says_beta_norm():
     texts = [text.get_text() for text in figure.axes[0].texts]
     assert "0.40\nβ_norm 0.0098" in texts
     np.testing.assert_allclose(figure.axes[0].images[0].get_array(), [[0.05, 0.2], [0.1, 0.4]])
+
+
+def test_a_study_that_scores_the_total_correlation_draws_scores_against_it():
+    made = [
+        {"run": f"{b}-{s}", "arm": f"beta {b}", "method": "m", "data": "d", "beta": b}
+        | {"mig": b / 10, "kl_decomposition": 3 / b + s, "elbo": -100.0 - b}
+        for b in (1, 4)
+        for s in range(2)
+    ]
+    plan = SimpleNamespace(runs=[], data={})
+    with_it = StudyTable(made, ["beta"], ["mig", "kl_decomposition"])
+    blocks = list(trade_offs(plan, with_it, "mig"))
+    assert [b.text for b in blocks if hasattr(b, "text")] == ["Trade-off", "Total correlation"]
+    axes = blocks[-1].drawing.axes[0]
+    assert axes.get_xlabel().startswith("total correlation (nats")
+    (line,) = [line for line in axes.lines if line.get_label() == "m, beta"]
+    np.testing.assert_allclose(line.get_xydata(), [[3.5, 0.1], [1.25, 0.4]])
+    without = StudyTable(made, ["beta"], ["mig"])
+    assert [b.text for b in trade_offs(plan, without, "mig") if hasattr(b, "text")] == ["Trade-off"]
 
 
 def rows(*states: tuple[str, int, str]) -> StudyTable:
