@@ -64,6 +64,18 @@ def test_a_table_is_run_kept_printed_and_counted(shipped, tmp_path, capsys):
     assert "| [A table](tiny.md) | 6 of 6 | 0 | 0 | 1 | 0 | 1 |" in board
 
 
+def test_studies_without_numbers_to_mark_stand_below_the_board(shipped, tmp_path):
+    unmarked = TINY.split("[[published]]")[0].replace("A table", "Only figures")
+    (tmp_path / "shipped" / "figures.toml").write_text(unmarked)
+    (tmp_path / "tables").mkdir()
+    assert main(["reproduce", "--board", "tables"]) == 0
+    assert "Only figures" not in (tmp_path / "tables" / "README.md").read_text()
+    (tmp_path / "tables" / "figures.csv").write_text("run,state\n")
+    assert main(["reproduce", "--board", "tables"]) == 0
+    board = (tmp_path / "tables" / "README.md").read_text()
+    assert board.endswith("and no numbers to mark:\n\n- [Only figures](figures.md)\n")
+
+
 def test_tables_are_listed_and_mistakes_are_told_in_a_line(shipped, tmp_path, capsys):
     assert main(["reproduce"]) == 0
     assert "tiny" in capsys.readouterr().out

@@ -24,19 +24,23 @@ Of {count} published cells {reproduced} are reproduced, {direction} have the dir
 | table | runs done | {marks} |
 |---|---|{columns}
 {lines}
-"""
+{others}"""
+
+OTHERS = "Run as well, of papers that print figures and no numbers to mark:"
 
 
 def write_scoreboard(folder: Path) -> Path:
     """Write README.md into a folder of tables kept as CSV files; return where it is."""
     if not folder.is_dir():
         raise ConfigError(f"{folder} is not a folder; expected the one that tables were written to")
-    lines, total = [], dict.fromkeys(MARKS, 0)
+    lines, others, total = [], [], dict.fromkeys(MARKS, 0)
     for name in shipped_studies():
-        study = read_study(name)
+        study, file = read_study(name), folder / f"{name}.csv"
         if not study.published:
+            if file.is_file():
+                others.append(f"- [{study.title}]({name}.md)")
             continue
-        plan, file = expand(study), folder / f"{name}.csv"
+        plan = expand(study)
         table = read_csv(file) if file.is_file() else StudyTable([], [], [])
         counts = marks_of(cells_of(plan, table.done))
         total = {mark: total[mark] + counts[mark] for mark in MARKS}
@@ -52,6 +56,7 @@ def write_scoreboard(folder: Path) -> Path:
         marks=" | ".join(MARKS),
         columns="---|" * len(MARKS),
         lines="\n".join(lines),
+        others="\n".join(["", OTHERS, "", *others, ""]) if others else "",
     )
     path = folder / "README.md"
     write_atomically(path, text)
