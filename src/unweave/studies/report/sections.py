@@ -67,7 +67,7 @@ def medians(plan: Plan, table: StudyTable) -> Iterator[Block]:
     done = table.done
     yield Heading("Medians by arm")
     columns = [m for m in plan.metrics if np.isfinite(done.column(m)).any()]
-    extra = [c for c in ("elbo", "active_dimensions") if _has(done, c)]
+    extra = [c for c in ("elbo", "active_dimensions", "train_cpu_seconds") if _has(done, c)]
     lines = []
     for arm, rows in done.arms().items():
         cells = [arm, str(len(rows))]
