@@ -228,12 +228,12 @@ def correlated_arm(run: Run) -> Numbers:
     }
 
 
-def transfer_arm(run: Run, target: str) -> Numbers:
+def transfer_arm(run: Run, shown: str, target: str) -> Numbers:
     applied = applications.apply("transfer", run, target=target, seed=run.config.seed)
     numbers = applied.numbers
     if run.config.seed == 0:
         assert applied.figure is not None
-        name = f"{type(run.config.method).__name__.lower()}-{target}"
+        name = f"{type(run.config.method).__name__.lower()}-{shown}"
         applied.figure.save(PICTURES / f"transfer-{name}.png")
     on_source, on_target = numbers["on_the_source"], numbers["on_the_target"]
     before, after, alone = on_target
@@ -247,11 +247,15 @@ def transfer_arm(run: Run, target: str) -> Numbers:
         "explained of new images, before": on_target[before]["explained"],
         "explained after": on_target[after]["explained"],
         "explained by networks of their own": on_target[alone]["explained"],
-        "R² of new factors, before": on_target[before]["r2"],
-        "R² after": on_target[after]["r2"],
-        "R² of networks of their own": on_target[alone]["r2"],
-        "R² of pixels": numbers["pixels"],
+        "R² of new factors, before": _known(on_target[before]["r2"]),
+        "R² after": _known(on_target[after]["r2"]),
+        "R² of networks of their own": _known(on_target[alone]["r2"]),
+        "R² of pixels": _known(numbers.get("pixels")),
     }
+
+
+def _known(value: float | None) -> float:
+    return math.nan if value is None else value
 
 
 def kept() -> dict[tuple[str, str, int], Numbers]:
@@ -267,23 +271,23 @@ def keep(use: str, arm: str, seed: int, numbers: Numbers) -> None:
         file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
-def measure(seeds: list[int]) -> None:
+def measure(seeds: list[int], targets: dict[str, str]) -> None:
     """Measure what is not kept yet: first what needs one run each, then the others."""
     for seed in seeds:
         for name, method in METHODS.items():
             missing = [use for use in PLAIN if (use, name, seed) not in kept()]
-            further = [
-                target
-                for target in TARGETS
-                if ("transfer", f"{name}, {target}", seed) not in kept()
-            ]
+            further = {
+                shown: target
+                for shown, target in targets.items()
+                if ("transfer", f"{name}, {shown}", seed) not in kept()
+            }
             run = train(method, seed) if missing or further else None
             for use in missing:
                 assert run is not None
                 keep(use, name, seed, PLAIN[use](run))
-            for target in further:
+            for shown, target in further.items():
                 assert run is not None
-                keep("transfer", f"{name}, {target}", seed, transfer_arm(run, target))
+                keep("transfer", f"{name}, {shown}", seed, transfer_arm(run, shown, target))
         for name, method in FAIR.items():
             if ("fairness", name, seed) not in kept():
                 keep("fairness", name, seed, fairness_arm(train(method, seed)))
@@ -305,10 +309,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--report", action="store_true", help="write the page, measure nothing")
+    parser.add_argument("--photographs", help="real images, 32×32, that transfer goes on to")
     words = parser.parse_args()
     torch.set_num_threads(1)
     if not words.report:
-        measure(words.seeds)
+        photographs = {"photographs": words.photographs} if words.photographs else {}
+        measure(words.seeds, {name: name for name in TARGETS} | photographs)
     PAGE.write_text(page(kept(), list(METHODS), list(SPLITS)), encoding="utf-8")
 
 

@@ -1,5 +1,6 @@
 """The page of applications: which rules of the protocols hold, and every number."""
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from statistics import median
@@ -165,6 +166,11 @@ TITLES = {
     "transfer": "Transfer: trained on squares, 2,000 steps more on other images without labels",
 }
 
+PHOTOGRAPHS = (
+    "Photographs, which `--photographs FILE` names, are faces of Extended Yale B, cut to 32×32; "
+    "they do not come with unweave."
+)
+
 
 def page(
     kept: Mapping[tuple[str, str, int], Numbers], methods: list[str], splits: list[str]
@@ -206,13 +212,19 @@ def page(
             continue
         arms = found[use]
         names = list(next(iter(arms.values()))[0])
-        lines += ["", f"## {title}", "", "Medians of the seeds, each in brackets.", ""]
+        said = "Medians of the seeds, each in brackets."
+        if use == "transfer":
+            said += f" {PHOTOGRAPHS}"
+        lines += ["", f"## {title}", "", said, ""]
         lines.append("| " + " | ".join(["", *arms]) + " |")
         lines.append("|" + "---|" * (len(arms) + 1))
         for name in names:
             cells = []
             for rows in arms.values():
-                values = [row[name] for row in rows]
+                values = [row[name] for row in rows if not math.isnan(row[name])]
+                if not values:
+                    cells.append("–")
+                    continue
                 each = ", ".join(f"{value:.3g}" for value in values)
                 cells.append(f"**{median(values):.3g}** ({each})")
             lines.append(f"| {name} | " + " | ".join(cells) + " |")

@@ -35,8 +35,7 @@ def without_labels(
         cells = [name, str(len(rows))]
         for column in done.metrics:
             true = np.array([np.nan if r[column] is None else r[column] for r in rows])
-            value = rank_correlation(free, true)
-            cells.append("–" if math.isnan(value) else f"{value:.2f}")
+            cells.append(_rank(free, true))
         best = max(rows, key=lambda row: scores[row["run"]])
         lines.append([*cells, f"{best['arm']}, seed {best['seed']}"])
         known = {run: value for run, value in truth.items() if value is not None}
@@ -124,8 +123,8 @@ def between_data_sets(done: StudyTable, sources: tuple[str, ...]) -> Iterator[Bl
     if not lines:
         return
     yield Heading("Do settings transfer between data sets?")
-    header = ["metric", "from, to", "arms", "ρ of medians", "best there", "it reaches here"]
-    header += ["its place", "median arm"]
+    header = ["metric", "from, to", "arms", "ρ of medians", "best on the first"]
+    header += ["it reaches on the second", "its place", "median arm"]
     yield Cells(header, lines, "Settings chosen on one data set, judged on another")
     most = max(int(line[2]) for line in lines)
     yield Text(
