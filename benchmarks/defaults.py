@@ -87,6 +87,11 @@ def figures_of(run: Run, data: FactorImages) -> dict[str, float]:
     figures |= {name: terms[name] for name in ("reconstruction", "kl") if name in terms}
     active = diagnose(run, images[:1000]).get("active_dimensions")
     figures["dimensions in use"] = float((codes.std(0) > STILL).sum() if active is None else active)
+    chosen = [list(unit.dimensions) for unit in run.code.units if unit.kind == "category"]
+    if chosen:
+        figures["categories in use"] = float(
+            min(len(np.unique(codes[:, dimensions].argmax(1))) for dimensions in chosen)
+        )
     if run.code.decodes:
         variance = np.square(images - images.mean(0)).sum()
         figures["error"] = float(np.square(run.reconstruct(images) - images).sum() / variance)
@@ -106,7 +111,9 @@ def complaints(name: str, figures: Figures, ramps: list[str]) -> list[str]:
         found.append(f"diverged: {', '.join(wild)} not finite")
     if figures.get("dimensions in use", 1) < 1:
         found.append("collapsed: no dimension of the code is in use")
-    reconstructs = not name.startswith("info_gan")  # its code leaves most of an image to noise
+    if figures.get("categories in use", 2) < 2:
+        found.append("collapsed: every image has the same category")
+    reconstructs = "info_gan" not in name  # their codes leave most of an image to noise
     if reconstructs and figures.get("error", 0) > LITTLE:
         found.append(
             f"collapsed: what is decoded has {figures['error']:.2f} of the mean image's error"
@@ -215,8 +222,9 @@ defaults are good.{left_out}
 R is the reconstruction term and KL the rate in nats per image, where a method has them; the
 error is that of what is decoded from codes, in units of the mean image's. A dimension is in use
 if its KL is above 0.01 nats or, where there is none, its deviation above 0.01. A default is bad
-if the run diverges, if no dimension is in use or the error is above 0.9, if samples are all
-alike, or if a setting is still on its ramp when the run ends. LORD begins with a code of its own
+if the run diverges, if no dimension is in use, if all images have one category, if the error is
+above 0.9 (but of InfoGANs, whose codes leave most of an image to noise), if samples are all alike,
+or if a setting is still on its ramp when the run ends. LORD begins with a code of its own
 for each of the 737,280 images, of which 5,000 steps of 64 show fewer than half: it wants fewer
 images.
 

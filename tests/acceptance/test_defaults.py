@@ -64,8 +64,11 @@ def test_figures_are_taken_of_methods_with_and_without_posterior_or_decoder(name
         assert any("mean image" in said for said in found), "2 steps teach nothing"
 
 
-def test_a_generator_need_not_reconstruct():
-    assert complaints("info_gan", GOOD | {"error": 1.5}, []) == []
+@pytest.mark.parametrize("name", ["info_gan", "info_gan_cr", "elastic_info_gan"])
+def test_a_generator_need_not_reconstruct_but_use_its_categories(name):
+    assert complaints(name, GOOD | {"error": 1.5, "categories in use": 3}, []) == []
+    found = complaints(name, GOOD | {"categories in use": 1}, [])
+    assert found == ["collapsed: every image has the same category"]
 
 
 def test_what_a_default_gave_is_kept_until_the_default_changes(tmp_path, monkeypatch):

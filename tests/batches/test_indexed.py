@@ -49,3 +49,38 @@ def test_what_is_missing_is_named_with_an_example():
     with pytest.raises(ConfigError, match="kind"):
         Indexed("kinds").check(from_arrays(IMAGES, {"kind": np.arange(12) % 3}))
     Indexed().check(from_arrays(IMAGES, {"kind": np.arange(12) % 3}))
+
+
+def test_of_many_images_some_are_chosen_once_and_numbered_from_0():
+    data = from_arrays(IMAGES, {"kind": np.arange(12) % 3})
+    some, rng = Indexed("kind", most=5), np.random.default_rng(0)
+    shown: dict[int, set[int]] = {}
+    for _ in range(20):
+        batch = some.draw(data, 4, rng)
+        assert batch.classes.tolist() == [row % 3 for row in rows_seen(batch)]
+        for number, row in zip(batch.rows.tolist(), rows_seen(batch), strict=True):
+            shown.setdefault(number, set()).add(row)
+    assert sorted(shown) == list(range(some.table_rows(len(data)))) == list(range(5))
+    assert all(len(rows) == 1 for rows in shown.values())
+
+
+@pytest.mark.parametrize("most", [1, 8, 9, 10, 12, 0])
+def test_numbers_of_a_part_fit_the_table_of_the_whole(most):
+    data = from_arrays(IMAGES, {"kind": np.arange(12) % 3})
+    part, _ = data.split(0.25, seed=1, keep_numbers=True)
+    some = Indexed("kind", most=most)
+    batch = some.draw(part, min(len(part), most or 12), np.random.default_rng(0))
+    assert batch.rows.max() < some.table_rows(len(data))
+    assert len(set(batch.rows.tolist())) == len(batch.rows)
+
+
+def test_chosen_images_are_drawn_by_their_weights():
+    data = from_arrays(IMAGES, {"kind": np.arange(12) % 3})
+    chosen = {
+        row
+        for _ in range(20)
+        for row in rows_seen(Indexed("kind", most=6).draw(data, 6, np.random.default_rng(0)))
+    }
+    data.weights = np.isin(np.arange(12), [min(chosen)]).astype(float)
+    batch = Indexed("kind", most=6).draw(data, 6, np.random.default_rng(1))
+    assert set(rows_seen(batch)) == {min(chosen)}

@@ -126,8 +126,9 @@ def test_the_run_settles_stage_and_class_unless_they_are_set(toy):
     assert settled.first_stage_steps == 50
     assert settled.players["latents"].optimizer.decay_steps == 50
     assert settled.class_column == "side", "of the factors the one with fewest values"
+    assert settled.images == 0, "all, of a set that is small enough"
     assert LORD().settled(1, toy).first_stage_steps == 1
-    chosen = LORD(first_stage_steps=2, class_column="x")
+    chosen = LORD(first_stage_steps=2, class_column="x", images=0)
     assert chosen.settled(100, toy) == chosen
     with pytest.raises(ConfigError, match="the class '' is none of the columns"):
         networks(LORD())
@@ -190,3 +191,27 @@ def test_codes_are_drawn_with_the_noise_of_stage_one():
     assert (drawn[:, :, 3:] - codes[:, 3:]).abs().max() < 1e-5
     torch.testing.assert_close(drawn.mean(0), codes, atol=0.06, rtol=0)
     torch.testing.assert_close(drawn[..., :3].std(0), torch.full((3, 3), 0.5), atol=0.04, rtol=0)
+
+
+def test_of_many_images_only_some_have_a_content_of_their_own(tmp_path):
+    images = np.random.default_rng(0).integers(0, 256, size=(20, 8, 8), dtype=np.uint8)
+    data = from_arrays(images, {"kind": np.arange(20) % 4})
+    config = Train(
+        method=replace(METHOD, images=17),
+        data="arrays",
+        architecture=MLP64(hidden=16),
+        steps=4,
+        batch_size=8,
+        validation=0.2,
+    )
+    run = loop.start(config, data, tmp_path / "run", Machine(evaluations=0))
+    assert len(run.nets.contents.weight) == run.config.method.images == 17
+    assert run.encode(data.images([0, 19])).shape == (2, 5)
+    all_of_them = loop.start(
+        replace(config, method=replace(METHOD, images=20)),
+        data,
+        tmp_path / "all",
+        Machine(evaluations=0),
+    )
+    assert len(all_of_them.nets.contents.weight) == 20
+    assert all_of_them.config.method.images == 0

@@ -7,7 +7,15 @@ import torch
 from numpy.random import Generator
 from torch import Tensor
 
-from unweave.batches._batch import Batch, Supervision, draw_rows, lacks, tensor_of
+from unweave.batches._batch import (
+    Batch,
+    Supervision,
+    draw_rows,
+    lacks,
+    reached_by,
+    remembered,
+    tensor_of,
+)
 from unweave.batches.groups import shared_column
 from unweave.data import FactorImages
 
@@ -19,7 +27,8 @@ class IndexedBatch(Batch):
     """Images of one step, with the row of a table that belongs to each, and its class."""
 
     rows: Tensor
-    """(image,): row in the data set the run was given, whatever part of it is trained on."""
+    """(image,): row in the data set the run was given, whatever part of it is trained on; or, if at
+    most so many images are drawn from, the place among these."""
     classes: Tensor
     """(image,): class, counted from 0."""
 
@@ -30,6 +39,8 @@ class Indexed(Supervision):
 
     column: str = ""
     """Factor or column that is the class; see `shared_column` for what "" means."""
+    most: int = 0
+    """At most so many images are drawn from, chosen at random once and for all; 0 is no limit."""
 
     def check(self, data: FactorImages) -> None:
         name = self.class_column(data)
@@ -41,11 +52,24 @@ class Indexed(Supervision):
         return shared_column(data, self.column)
 
     def draw(self, data: FactorImages, size: int, rng: Generator) -> IndexedBatch:
-        rows = draw_rows(data, size, rng)
+        if self.most and len(data) > self.most:
+            chosen = remembered(data, self, lambda: self._chosen(data))
+            numbers = draw_rows(len(chosen), size, rng, reached_by(data, chosen))
+            rows = chosen[numbers]
+        else:
+            rows = draw_rows(data, size, rng)
+            numbers = rows if self.most else data.row_numbers[rows]
         classes = data.column(self.class_column(data), rows)
         return IndexedBatch(
             tensor_of(data, rows, rng),
             len(data),
-            rows=torch.from_numpy(data.row_numbers[rows]),
+            rows=torch.from_numpy(numbers),
             classes=torch.from_numpy(classes.astype(np.int64)),
         )
+
+    def table_rows(self, rows: int) -> int:
+        """Return how many rows a table needs for so many images."""
+        return min(rows, self.most) if self.most else rows
+
+    def _chosen(self, data: FactorImages) -> np.ndarray:
+        return np.sort(np.random.default_rng(0).choice(len(data), size=self.most, replace=False))
