@@ -84,6 +84,9 @@ def test_other_scores_of_the_same_runs_are_scored_without_training_again(finishe
     assert {f: f.stat().st_mtime_ns for f in nets} == nets
     table = read_study(other).table(root)
     assert all(row["modularity"] is not None for row in table.rows)
+    trained = {row["run"]: row["train_cpu_seconds"] for row in read_study(file).table(root).rows}
+    assert all(row["train_cpu_seconds"] == trained[row["run"]] for row in table.rows)
+    assert min(seconds or 0 for run, seconds in trained.items() if "pca" not in run) > 0
 
 
 def test_the_table_has_a_row_per_run(finished, tmp_path, capsys):

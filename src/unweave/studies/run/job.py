@@ -19,12 +19,14 @@ from unweave.evaluation.score import PRESETS
 from unweave.files.writing import sweep
 from unweave.runs import config as settings_of_run
 from unweave.runs.config import Machine, Train
+from unweave.runs.effort import read_sittings
 from unweave.runs.folder import RunFolder, versions
 from unweave.runs.plugins import Used, check_all_there
 from unweave.runs.run import Run
 from unweave.studies.run.attempt import LONGEST_PAUSE, Heartbeat, Outcome, perform
 from unweave.studies.run.ledger import Ledger, Scoring, now
 from unweave.training import loop
+from unweave.watchers import Effort
 
 
 @dataclass(frozen=True)
@@ -96,10 +98,10 @@ def _compute(
     config = settings_of_run.from_json(job.settings)
     data = data or open_data(config.data, config.data_options)
     watcher = _Progress(heartbeat, job.longest_seconds)
-    began, cpu_began = time.monotonic(), time.process_time()
+    began = time.monotonic()
     with threadpool_limits(job.machine.threads):
         run = _trained(config, data, RunFolder(ledger.run_path(job.run_id)), job.machine, watcher)
-        trained, cpu_trained = time.monotonic(), time.process_time()
+        trained = time.monotonic()
         heartbeat.progress(phase="scoring", step=config.steps, steps=config.steps)
         content = score_run(run, job.scoring)
     if not job.keeps_checkpoints and run.folder is not None:
@@ -112,7 +114,7 @@ def _compute(
         **content,
         "steps_trained_here": config.steps - watcher.first_step if config.method.players else 0,
         "train_seconds": trained - began,
-        "train_cpu_seconds": cpu_trained - cpu_began,
+        "train_cpu_seconds": _spent_on(run),
         "score_seconds": time.monotonic() - trained,
         "threads": job.machine.threads,
         "peak_megabytes": peak_megabytes(),
@@ -121,12 +123,21 @@ def _compute(
     }
 
 
+def _spent_on(run: Run) -> float | None:
+    """Return the seconds of the processor of all sittings: a run may have been trained before.
+
+    None of a run that does not say.
+    """
+    sittings = [] if run.folder is None else read_sittings(run.folder.path)
+    return sum(sitting.cpu_seconds for sitting in sittings) or None
+
+
 def _trained(
     config: Train, data: FactorImages, folder: RunFolder, machine: Machine, watcher: _Progress
 ) -> Run:
     """Return the run at its last step: new, continued, or loaded if it was trained before."""
     if not folder.exists():
-        return loop.start(config, data, folder.path, machine, [watcher])
+        return loop.start(config, data, folder.path, machine, [watcher, Effort()])
     stored, _ = folder.read_config()
     if settings_of_run.to_json(stored) != settings_of_run.to_json(config):
         raise ConfigError(
@@ -135,7 +146,7 @@ def _trained(
     if folder.status()["state"] == "done":
         watcher.first_step = config.steps
         return runs.load(folder.path, machine.device, data)
-    return loop.resume(folder.path, data, machine, [watcher])
+    return loop.resume(folder.path, data, machine, [watcher, Effort()])
 
 
 def score_run(run: Run, scoring: Scoring) -> dict[str, Any]:
