@@ -12,6 +12,7 @@ skipped, and what was stopped goes on. Writes docs/results/defaults.md.
 
 import argparse
 import dataclasses
+import hashlib
 import json
 import math
 import os
@@ -36,6 +37,7 @@ from unweave.networks.patches_any import PatchesAny
 from unweave.runs.config import Machine, Train
 from unweave.runs.folder import RunFolder
 from unweave.runs.run import Run
+from unweave.settings.plain import to_plain
 from unweave.settings.schedules import Schedule
 from unweave.training import loop
 from unweave.training.diagnostics import diagnose
@@ -126,7 +128,7 @@ def complaints(name: str, figures: Figures, ramps: list[str]) -> list[str]:
 def train(name: str, options: argparse.Namespace) -> None:
     """Train a method, or go on with it, and keep its figures or why it has none."""
     config = config_of(name, options.steps)
-    folder = RunFolder(options.folder / config.run_name)
+    folder = RunFolder(options.folder / f"{config.run_name}-{digest_of(config.method)}")
     data = load_data("dsprites")
     ramps = endless_ramps(config.method.settled(options.steps, data), options.steps)
     figures: dict[str, float] = {}
@@ -143,6 +145,7 @@ def train(name: str, options: argparse.Namespace) -> None:
         seconds = spent_on(folder.path)
     line = {
         "run": config.run_name,
+        "settings": digest_of(config.method),
         "steps": options.steps,
         "figures": figures,
         "complaints": reasons + complaints(name, figures, ramps),
@@ -166,10 +169,20 @@ def spent_on(folder: Path) -> float:
 
 def kept_of(name: str, steps: int) -> dict[str, Any] | None:
     """Return the newest line that is kept of a method with the defaults that it has now."""
-    wanted = config_of(name, steps).run_name
+    wanted = config_of(name, steps)
     texts = KEPT.read_text(encoding="utf-8").splitlines() if KEPT.is_file() else []
-    lines = [line for line in map(json.loads, texts) if line["run"] == wanted]
+    lines = [
+        line
+        for line in map(json.loads, texts)
+        if (line["run"], line["settings"]) == (wanted.run_name, digest_of(wanted.method))
+    ]
     return lines[-1] if lines else None
+
+
+def digest_of(method: Method) -> str:
+    """Return a digest of all settings: names of runs leave out those that are the default."""
+    plain = json.dumps(to_plain(method), sort_keys=True)
+    return hashlib.sha256(plain.encode()).hexdigest()[:16]
 
 
 def page(options: argparse.Namespace) -> tuple[str, list[str]]:
@@ -224,9 +237,7 @@ error is that of what is decoded from codes, in units of the mean image's. A dim
 if its KL is above 0.01 nats or, where there is none, its deviation above 0.01. A default is bad
 if the run diverges, if no dimension is in use, if all images have one category, if the error is
 above 0.9 (but of InfoGANs, whose codes leave most of an image to noise), if samples are all alike,
-or if a setting is still on its ramp when the run ends. LORD begins with a code of its own
-for each of the 737,280 images, of which 5,000 steps of 64 show fewer than half: it wants fewer
-images.
+or if a setting is still on its ramp when the run ends.
 
 | method | steps | R | KL | error | dimensions in use | MIG | DCI | verdict | core minutes |
 |---|---|---|---|---|---|---|---|---|---|

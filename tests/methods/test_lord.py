@@ -59,11 +59,12 @@ def test_an_image_moves_its_own_row_only():
     assert moved.nonzero().flatten().tolist() == [1]
 
 
-def test_without_noise_and_decay_it_is_generative_latent_optimization():
-    method = replace(METHOD, noise=0.0, content_decay=0.0)
+@pytest.mark.parametrize(("distance", "power"), [("absolute", 1), ("squared", 2)])
+def test_without_noise_and_decay_it_is_generative_latent_optimization(distance, power):
+    method = replace(METHOD, noise=0.0, content_decay=0.0, distance=distance)
     nets = networks(method)
     images = method.render(nets, nets.contents(BATCH.rows), nets.classes(BATCH.classes))
-    expected = pyramid_distance(images, BATCH.images)
+    expected = pyramid_distance(images, BATCH.images, power)
     torch.testing.assert_close(method.latent_loss(nets, BATCH).total, expected)
 
 

@@ -12,10 +12,18 @@ def test_equal_images_have_no_distance_and_order_does_not_matter():
     torch.testing.assert_close(pyramid_distance(one, two), pyramid_distance(two, one))
 
 
-def test_a_constant_counts_at_the_pixels_and_at_the_coarsest_level():
+@pytest.mark.parametrize("power", [1, 2])
+def test_a_constant_counts_at_the_pixels_and_at_the_coarsest_level(power):
     images = torch.rand(2, 1, 32, 32)
-    shifted = pyramid_distance(images, images + 0.25)
-    assert shifted.item() == pytest.approx(2 * 0.25 * 1024, rel=1e-4)
+    shifted = pyramid_distance(images, images + 0.25, power)
+    assert shifted.item() == pytest.approx(2 * 0.25**power * 1024, rel=1e-4)
+
+
+def test_of_mostly_dark_images_the_nearest_by_absolute_differences_is_dark_and_by_squares_is_not():
+    images = (torch.arange(16) == torch.arange(16)[:, None]).float().reshape(16, 1, 4, 4)
+    dark, mean = torch.zeros_like(images), images.mean(0, keepdim=True).expand_as(images)
+    assert pyramid_distance(images, dark, 1) < pyramid_distance(images, mean, 1)
+    assert pyramid_distance(images, mean, 2) < pyramid_distance(images, dark, 2)
 
 
 def test_it_is_summed_over_pixels_and_averaged_over_the_batch():

@@ -14,9 +14,11 @@ AdaIN only. Codes are content, then class; before stage two they mean nothing, a
 the encoders have not been trained yet.
 
 Differs from the paper: d is not the distance of a trained VGG's features, which would
-have to be downloaded, but an L1 distance of pixels and Laplacian pyramids. It is
-summed over pixels, so λ and a are as many times larger than in a mean. Small networks,
-encoders of the run's architecture; stage two has a constant learning rate.
+have to be downloaded, but that of pixels and Laplacian pyramids, squared unless asked otherwise:
+where most pixels are background, the image nearest to all others by absolute differences is
+nothing but background, and the generator does not come back from it. It is summed over pixels,
+so λ and a are as many times larger than in a mean. Small networks, encoders of the run's
+architecture; stage two has a constant learning rate.
 
 Use it if every image has a class and style must say nothing of it. Not for classes that were not
 trained on, which its table does not have. Each image it learns from has a code of its own in the
@@ -25,7 +27,7 @@ first stage, which wants visiting often: of very many images it takes some.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import Literal, Self
 
 import torch
 
@@ -62,6 +64,8 @@ class LORD(Method):
     code_weight: float = 10_000.0
     """Weight a of finding the codes of stage one. Paper: 10 for a distance averaged over
     pixels, which is 10,000 for the sum over 32×32."""
+    distance: Literal["squared", "absolute"] = "squared"
+    """How differences of pixels and of pyramids are summed. Paper: absolute, of features."""
     channels: int = 64
     """Channels of the generator's smallest map, halved at each size above. Paper: 256 in all."""
     optimizer: Optimizer = Adam(3e-4, betas=(0.5, 0.999))
@@ -134,7 +138,7 @@ class LORD(Method):
         """Return what tables and generator lower in stage one."""
         content = nets.contents(batch.rows)
         images = self.render(nets, self.noisy(content), nets.classes(batch.classes))
-        distance = pyramid_distance(images, batch.images)
+        distance = self.between(images, batch.images)
         size = content.square().sum(1).mean()
         return Loss(distance + self.content_decay * size, distance=distance, content_size=size)
 
@@ -146,7 +150,7 @@ class LORD(Method):
         """Return what encoders and generator lower in stage two."""
         content = nets.content_encoder(batch.images).float()
         class_code = nets.class_encoder(batch.images).float()
-        distance = pyramid_distance(self.render(nets, content, class_code), batch.images)
+        distance = self.between(self.render(nets, content, class_code), batch.images)
         content_error = squared_distance(content, nets.contents(batch.rows))
         class_error = squared_distance(class_code, nets.classes(batch.classes))
         return Loss(
@@ -159,6 +163,10 @@ class LORD(Method):
     def render(self, nets: Networks, content: Latents, class_code: Latents) -> Images:
         """Return the images the generator makes, in [0, 1]."""
         return torch.sigmoid(nets.generator(content, class_code).float())
+
+    def between(self, images: Images, others: Images) -> Scalar:
+        """Return the distance d of images."""
+        return pyramid_distance(images, others, 2 if self.distance == "squared" else 1)
 
     def encode(self, nets: Networks, images: Images) -> Latents:
         return torch.cat([nets.content_encoder(images), nets.class_encoder(images)], dim=1)
@@ -192,4 +200,4 @@ class LORD(Method):
 
     def diagnose(self, nets: Networks, images: Images) -> dict[str, Scalar]:
         """Return how well images are rendered from what the encoders find."""
-        return {"distance": pyramid_distance(self.decode(nets, self.encode(nets, images)), images)}
+        return {"distance": self.between(self.decode(nets, self.encode(nets, images)), images)}

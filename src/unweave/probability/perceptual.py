@@ -7,6 +7,7 @@ and a blur, but knows nothing of objects.
 """
 
 import torch
+from torch import Tensor
 from torch.nn.functional import avg_pool2d, interpolate
 
 from unweave.tensors import Images, Scalar
@@ -14,21 +15,26 @@ from unweave.tensors import Images, Scalar
 COARSEST_SIDE = 4
 
 
-def pyramid_distance(images: Images, others: Images) -> Scalar:
-    """Return the L1 distance of pixels plus those of all levels of the Laplacian pyramids.
+def pyramid_distance(images: Images, others: Images, power: int = 1) -> Scalar:
+    """Return the distance of pixels plus those of all levels of the Laplacian pyramids.
 
-    Each level counts as if it had as many pixels as the image: a level's mean
-    absolute difference times the pixels. Averaged over the batch.
+    A distance is the sum of absolute differences, or of a power of them. Each level counts as if
+    it had as many pixels as the image: a level's mean times the pixels. Averaged over the batch.
     """
     # The pyramid is linear: that of the difference is the difference of the pyramids.
     difference = images - others
-    levels = [difference.abs().mean()]
+    levels = [mean_power(difference, power)]
     while min(difference.shape[2:]) >= 2 * COARSEST_SIDE:
         coarse = avg_pool2d(difference, 2, ceil_mode=True)
         fine = difference - interpolate(
             coarse, size=difference.shape[2:], mode="bilinear", align_corners=False
         )
-        levels.append(fine.abs().mean())
+        levels.append(mean_power(fine, power))
         difference = coarse
-    levels.append(difference.abs().mean())
+    levels.append(mean_power(difference, power))
     return torch.stack(levels).sum() * images[0].numel()
+
+
+def mean_power(values: Tensor, power: int) -> Scalar:
+    """Return the mean of a power of absolute values."""
+    return values.abs().mean() if power == 1 else values.abs().pow(power).mean()

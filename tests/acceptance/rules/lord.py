@@ -1,7 +1,7 @@
 """LORD: contents without the class, encoders that find them, swaps that go well.
 
-Without noise and decay, a saboteur at first, it passed on seeds 11 to 13, so that these are told
-and not judged here, and shuffled classes are the saboteur.
+Without noise and decay, a saboteur at first, it passed on seeds 11 to 13: on squares contents have
+no reason to keep the side, regularised or not. So shuffled classes are the saboteur.
 """
 
 import numpy as np
@@ -24,6 +24,7 @@ RATE = Adam(1e-3, betas=(0.5, 0.999))
 SETTINGS = {
     "latent_dim": 4,
     "class_column": "side",
+    "distance": "absolute",
     "channels": 32,
     "table_speed": 100,
     "first_stage_steps": 1500,
@@ -55,9 +56,9 @@ def finding(run: Run) -> Finding:
     return Finding(numbers, swaps(run))
 
 
-def trained(seed: int, data: FactorImages | None = None, **changes: float) -> Finding:
+def trained(seed: int, data: FactorImages | None = None) -> Finding:
     data = squares() if data is None else data
-    run = train(LORD(**SETTINGS | changes), data=data, seed=seed, steps=STEPS, batch_size=128)
+    run = train(LORD(**SETTINGS), data=data, seed=seed, steps=STEPS, batch_size=128)
     return finding(judged_on(run, squares()))
 
 
@@ -85,7 +86,5 @@ RULE = Rule(
     method=trained,
     saboteurs=SABOTEURS,
     checks=checks,
-    # On squares contents have no reason to keep the side, regularised or not.
-    told={"no noise, no decay": lambda seed: trained(seed, noise=0, content_decay=0)},
     picture="Swaps: the class of the image above with the content of the image on the left.",
 )
