@@ -55,8 +55,8 @@ def checks(own: Columns, others: dict[str, Columns]) -> Checks:
 
 RULE = Rule(
     covers=("very_deep_vae",),
-    claim="with a learnt top, each seed: −ELBO below that of a VAE of no fewer weights, the better of "
-    "two learning rates, by 1 nat or more; two layers or more carry 1 nat or more",
+    claim="with a learnt top, each seed: −ELBO below that of a VAE of no fewer weights, the better "
+    "of two learning rates, by 1 nat or more; two layers or more carry 1 nat or more",
     method=ladder((1, 2, 1, 0)),
     saboteurs={
         "the layer of one pixel alone": ladder((1, 0, 0, 0)),
