@@ -50,6 +50,9 @@ ROWS = 3000
 LITTLE = 0.9  # of the mean image's error; a code that leaves more says next to nothing
 STILL = 0.01  # deviation of a code over all images, or share of variance, that counts as none
 
+CODES_OF_A_PART = ("info_gan", "info_gan_cr", "elastic_info_gan")
+"""Methods whose codes leave most of an image to noise, so that they do not reconstruct."""
+
 Figures = Mapping[str, float]
 
 
@@ -87,6 +90,7 @@ def figures_of(run: Run, data: FactorImages) -> dict[str, float]:
         return figures
     terms = run.terms(images)
     figures |= {name: terms[name] for name in ("reconstruction", "kl") if name in terms}
+    figures["nats of the mean image"] = nats_of_the_mean(images)
     active = diagnose(run, images[:1000]).get("active_dimensions")
     figures["dimensions in use"] = float((codes.std(0) > STILL).sum() if active is None else active)
     chosen = [list(unit.dimensions) for unit in run.code.units if unit.kind == "category"]
@@ -103,6 +107,12 @@ def figures_of(run: Run, data: FactorImages) -> dict[str, float]:
     return figures
 
 
+def nats_of_the_mean(images: np.ndarray) -> float:
+    """Return how many nats an image has, on average, if each pixel is as likely as in the mean."""
+    mean = np.clip(images.mean(0, dtype=np.float64), 1e-6, 1 - 1e-6)
+    return float(-(mean * np.log(mean) + (1 - mean) * np.log(1 - mean)).sum())
+
+
 def complaints(name: str, figures: Figures, ramps: list[str]) -> list[str]:
     """List what is wrong with a run that a method's defaults gave."""
     if name == "untrained_vae":  # it is there to show what no training gives
@@ -115,8 +125,11 @@ def complaints(name: str, figures: Figures, ramps: list[str]) -> list[str]:
         found.append("collapsed: no dimension of the code is in use")
     if figures.get("categories in use", 2) < 2:
         found.append("collapsed: every image has the same category")
-    reconstructs = "info_gan" not in name  # their codes leave most of an image to noise
-    if reconstructs and figures.get("error", 0) > LITTLE:
+    if name == "very_deep_vae":
+        left = figures["reconstruction"] / figures["nats of the mean image"]
+        if left > LITTLE:
+            found.append(f"collapsed: all layers leave {left:.2f} of the mean image's nats")
+    elif name not in CODES_OF_A_PART and figures.get("error", 0) > LITTLE:
         found.append(
             f"collapsed: what is decoded has {figures['error']:.2f} of the mean image's error"
         )
@@ -236,8 +249,9 @@ R is the reconstruction term and KL the rate in nats per image, where a method h
 error is that of what is decoded from codes, in units of the mean image's. A dimension is in use
 if its KL is above 0.01 nats or, where there is none, its deviation above 0.01. A default is bad
 if the run diverges, if no dimension is in use, if all images have one category, if the error is
-above 0.9 (but of InfoGANs, whose codes leave most of an image to noise), if samples are all alike,
-or if a setting is still on its ramp when the run ends.
+above 0.9 (but of InfoGANs, whose codes leave most of an image to noise, and of the Very Deep VAE,
+whose code is a few of its layers and which is judged by R of all), if samples are all alike, or if
+a setting is still on its ramp when the run ends.
 
 | method | steps | R | KL | error | dimensions in use | MIG | DCI | verdict | core minutes |
 |---|---|---|---|---|---|---|---|---|---|

@@ -4,6 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from unweave import catalog
@@ -17,7 +18,7 @@ from unweave.training import loop
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 
 import defaults
-from defaults import complaints, endless_ramps, figures_of
+from defaults import complaints, endless_ramps, figures_of, nats_of_the_mean
 
 GOOD = {"error": 0.2, "dimensions in use": 5.0, "variance of samples": 0.8, "mig": 0.1}
 
@@ -69,6 +70,19 @@ def test_a_generator_need_not_reconstruct_but_use_its_categories(name):
     assert complaints(name, GOOD | {"error": 1.5, "categories in use": 3}, []) == []
     found = complaints(name, GOOD | {"categories in use": 1}, [])
     assert found == ["collapsed: every image has the same category"]
+
+
+def test_a_ladder_is_judged_by_all_its_layers():
+    figures = GOOD | {"error": 1.1, "nats of the mean image": 500.0}
+    assert complaints("very_deep_vae", figures | {"reconstruction": 30.0}, []) == []
+    found = complaints("very_deep_vae", figures | {"reconstruction": 490.0}, [])
+    assert found == ["collapsed: all layers leave 0.98 of the mean image's nats"]
+
+
+def test_the_nats_of_a_mean_image_are_the_entropies_of_its_pixels():
+    images = np.zeros((4, 1, 2, 2), np.float32)
+    images[:2, 0, 0, 0] = 1
+    assert nats_of_the_mean(images) == pytest.approx(np.log(2), rel=1e-3)
 
 
 def test_what_a_default_gave_is_kept_until_the_default_changes(tmp_path, monkeypatch):
