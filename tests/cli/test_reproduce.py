@@ -76,6 +76,15 @@ def test_studies_without_numbers_to_mark_stand_below_the_board(shipped, tmp_path
     assert board.endswith("and no numbers to mark:\n\n- [Only figures](figures.md)\n")
 
 
+def test_without_a_published_number_medians_are_printed(shipped, tmp_path, capsys):
+    (tmp_path / "shipped" / "figures.toml").write_text(TINY.split("[[published]]")[0])
+    assert main(["reproduce", "figures", "--quick", "--workers", "1"]) == 0
+    said = " ".join(capsys.readouterr().out.split())
+    assert "mig: median (range)" in said
+    assert "│ toy_xys │ pca │ 0." in said
+    assert "no published number to set beside them" in said
+
+
 def test_tables_are_listed_and_mistakes_are_told_in_a_line(shipped, tmp_path, capsys):
     assert main(["reproduce"]) == 0
     assert "tiny" in capsys.readouterr().out

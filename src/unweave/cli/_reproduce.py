@@ -87,9 +87,13 @@ def _reproduce(flags: Flags) -> int:
     table.write(folder / f"{study.name}.csv")
     page = write_report(plan, ledger, folder / f"{study.name}.md")
     cells = cells_of(plan, table.done)
-    _output.show(_as_table(cells))
-    counts = ", ".join(f"{count} {mark}" for mark, count in marks_of(cells).items() if count)
-    _output.say(f"{len(cells)} published cells: {counts or 'none'}; {page}")
+    if cells:
+        _output.show(_as_table(cells))
+        counts = ", ".join(f"{count} {mark}" for mark, count in marks_of(cells).items() if count)
+        _output.say(f"{len(cells)} published cells: {counts}; {page}")
+    else:
+        _output.show(_medians(table.done, study.main_metric or plan.metrics[0]))
+        _output.say(f"no published number to set beside them; {page}")
     for run_id, message in failures[:10]:
         _output.say(f"failed: {run_id}: {message}")
     return 1 if failures else 0
@@ -108,6 +112,22 @@ def _as_table(cells: Any) -> Table:
             str(len(cell.ours)),
             cell.mark,
         )
+    return shown
+
+
+def _medians(done: Any, metric: str) -> Table:
+    """Return the median and the range of each arm, by the score that the study is about."""
+    import numpy as np
+
+    shown = Table("data", "arm", f"{metric}: median (range)", "seeds")
+    for data in dict.fromkeys(row["data"] for row in done.rows):
+        for arm, rows in done.where(data=data).arms().items():
+            values = rows.column(metric)
+            found = values[np.isfinite(values)]
+            words = "–"
+            if len(found):
+                words = f"{np.median(found):.3g} ({found.min():.3g} to {found.max():.3g})"
+            shown.add_row(data, arm, words, str(len(found)))
     return shown
 
 
