@@ -198,21 +198,35 @@ def by_default(name: str) -> dict[str, Any] | None:
     """Return the newest figures of a method with its defaults, if any are kept."""
     file = DOCS / "results" / "defaults.jsonl"
     texts = file.read_text(encoding="utf-8").splitlines() if file.is_file() else []
-    lines = [line for line in map(json.loads, texts) if line["run"].startswith(f"{name}-dsprites-")]
+    # A method that goes with another is named with it: semi_supervised+beta_vae.
+    of_this = re.compile(rf"{name}(\+\w+)?-dsprites-")
+    lines = [line for line in map(json.loads, texts) if of_this.match(line["run"])]
     return lines[-1] if lines else None
 
 
 def knobs(name: str) -> str:
     """Return what settings of a method did in runs that are kept."""
-    rows = rows_of(DOCS / "results" / "exercises.md", f"{name}, ")
+    parts = []
+    page = DOCS / "results" / "knobs.md"
+    text = page.read_text(encoding="utf-8") if page.is_file() else ""
+    if found := re.search(rf"^## {name}\n\n(.+?)(?:\n\n|\Z)", text, flags=re.M | re.S):
+        link = "[1,000 steps on three shapes, one seed](../../results/knobs.md)"
+        parts.append(f"{link}:\n\n{found[1].strip()}")
+    for study in STUDIES_OF_KNOBS:
+        page = DOCS / "results" / f"{study}.md"
+        if page.is_file() and (rows := rows_of(page, f"{name}, ")):
+            title = page.read_text(encoding="utf-8").partition("\n")[0].removeprefix("# ")
+            link = f"[{title}](../../results/{study}.md)"
+            parts.append(f"Medians over seeds, of {link}:\n\n{rows[0]}")
     what = method_named(name).main_knob
-    if not rows:
-        return ""
-    link = "[the exercises](../../results/exercises.md)"
-    return f"## What `{what}` did here\n\nMedians over seeds on dSprites, of {link}:\n\n{rows[0]}"
+    title = f"## What `{what}` did here" if what else "## What settings did here"
+    return "\n\n".join([title, *parts]) if parts else ""
 
 
-SHOWN_ABOVE = ("acceptance", "defaults", "dsprites")
+STUDIES_OF_KNOBS = ("exercises", "tcvae_map", "unsupervised", "weak_supervision", "shapes3d_table")
+"""Those that compare settings of one method; the best known first."""
+
+SHOWN_ABOVE = ("acceptance", "defaults", "dsprites", "knobs")
 """Pages of results whose numbers the page of a method gives itself."""
 
 

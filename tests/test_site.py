@@ -65,7 +65,12 @@ def test_figures_of_the_defaults_are_shown_where_there_are_any(pages, tmp_path, 
     assert pages.on_dsprites("vae") == ""
     lines = [
         {"run": f"{run}-dsprites-0-s0", "steps": 5000, "figures": {"mig": mig}, "complaints": said}
-        for run, mig, said in (("vae", 0.1, []), ("vae", 0.2, ["collapsed"]), ("beta_vae", 0.3, []))
+        for run, mig, said in (
+            ("vae", 0.1, []),
+            ("vae", 0.2, ["collapsed"]),
+            ("beta_vae", 0.3, []),
+            ("semi_supervised+beta_vae", 0.4, []),
+        )
     ]
     kept = "".join(json.dumps(line) + "\n" for line in lines)
     (tmp_path / "results" / "defaults.jsonl").write_text(kept)
@@ -73,6 +78,22 @@ def test_figures_of_the_defaults_are_shown_where_there_are_any(pages, tmp_path, 
     assert "| mig | 0.2 |" in text
     assert "Complaints: collapsed." in text
     assert "No complaints." in pages.on_dsprites("beta_vae")
+    assert "| mig | 0.3 |" in pages.on_dsprites("beta_vae")
+    assert "| mig | 0.4 |" in pages.on_dsprites("semi_supervised")
+    assert pages.by_default("semi") is None
+
+
+def test_what_knobs_did_is_shown_for_the_method_alone(pages, tmp_path, monkeypatch):
+    monkeypatch.setattr(pages, "DOCS", tmp_path)
+    assert pages.knobs("vae") == ""
+    (tmp_path / "results").mkdir()
+    (tmp_path / "results" / "knobs.md").write_text(
+        "# Knobs\n\n## vae\n\n| latent_dim |\n|---|\n| 5 |\n\n"
+        "## beta_vae\n\n| beta |\n|---|\n| 4 |\n"
+    )
+    assert "| 5 |" in pages.knobs("vae")
+    assert "| 4 |" not in pages.knobs("vae")
+    assert pages.knobs("beta_vae").endswith("| 4 |")
 
 
 def test_rules_of_a_method_whose_name_begins_alike_are_left_out(pages):
