@@ -78,8 +78,9 @@ CHOICES = (
         "axes",
         "ada_gvae",
         "",
-        "finds by itself what two images share; far above a β-VAE in every seed",
-        f"{ACCEPTANCE}#ada_gvae",
+        "finds by itself what two images share; three times the DCI of a β-VAE after 4,000 steps "
+        "on dSprites, every seed above every one of its",
+        "results/weak_supervision.md",
     ),
     Choice(
         "clips",
