@@ -3,8 +3,6 @@
 import sys
 from pathlib import Path
 
-import pytest
-
 from unweave import catalog
 from unweave.methods import method_named
 
@@ -23,14 +21,12 @@ def test_every_method_with_a_knob_has_values_of_it():
         assert len(set(methods)) == len(values) >= 3
 
 
-@pytest.fixture
-def few_steps(tmp_path, monkeypatch):
+def test_what_was_measured_is_kept_and_written_while_its_settings_stay(
+    tmp_path, monkeypatch, capsys
+):
     monkeypatch.setattr(knobs, "KEPT", tmp_path / "knobs.jsonl")
     monkeypatch.setattr(knobs, "PAGE", tmp_path / "knobs.md")
     monkeypatch.setattr(knobs, "STEPS", 2)
-
-
-def test_what_was_measured_is_kept_and_written(few_steps, capsys):
     knobs.run_all(["pca"], [0])
     assert capsys.readouterr().out.count("pca") == 3
     knobs.run_all(["pca"], [0])
@@ -40,14 +36,8 @@ def test_what_was_measured_is_kept_and_written(few_steps, capsys):
     assert "## pca\n\n| latent_dim | seed |" in text
     assert all(f"| {value} | 0 | – | – | 0." in text for value in (5, 10, 20))
     assert "Not run: aae" in text
+    error = {key[1]: line["figures"]["error"] for key, line in knobs.kept().items()}
+    assert error["5"] > error["10"] > error["20"], "the knob does something"
 
-
-def test_a_knob_that_does_something_shows_it(few_steps):
-    few, many = (knobs.measure("pca", value, 0)["figures"]["error"] for value in (5, 20))
-    assert many < few
-
-
-def test_lines_of_other_settings_are_not_shown(few_steps, monkeypatch):
-    knobs.run_all(["pca"], [0])
     monkeypatch.setattr(knobs, "digest_of", lambda method: "other")
     assert knobs.kept() == {}
