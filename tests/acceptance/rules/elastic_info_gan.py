@@ -106,7 +106,7 @@ def checks(own: Columns, others: dict[str, Columns]) -> Checks:
     return {
         "median NMI over InfoGAN's by 0.1": bool(better >= 0.1),
         "prior nearer to the truth than equal shares": bool(
-            (own["KL(true || learnt)"] < UNIFORM).all()
+            (own["KL(true || learnt)"] < UNIFORM - 0.01).all()
         ),
     }
 
@@ -114,9 +114,9 @@ def checks(own: Columns, others: dict[str, Columns]) -> Checks:
 RULE = Rule(
     covers=("elastic_info_gan",),
     claim="on squares, discs and crosses of 70, 20 and 10 %: in each seed the learnt prior is "
-    "nearer to the shares of shapes than equal shares are, KL under 0.297 nats; the median NMI of "
-    "category and shape of generated images, by the nearest real image, is over that of InfoGAN "
-    "with equally common categories by at least 0.1",
+    "nearer to the shares of shapes than equal shares are, KL under 0.287 nats (theirs "
+    "0.297); the median NMI of category and shape of generated images, by the nearest real image, "
+    "is over that of InfoGAN with equally common categories by at least 0.1",
     method=trained(ElasticInfoGAN(**SHARED, **ELASTIC)),
     saboteurs={
         "prior cannot be reached": trained(Named(**SHARED, **ELASTIC)),
