@@ -210,7 +210,7 @@ def knobs(name: str) -> str:
     page = DOCS / "results" / "knobs.md"
     text = page.read_text(encoding="utf-8") if page.is_file() else ""
     if found := re.search(rf"^## {name}\n\n(.+?)(?:\n\n|\Z)", text, flags=re.M | re.S):
-        link = "[1,000 steps on three shapes, one seed](../../results/knobs.md)"
+        link = "[Three values of it on three shapes](../../results/knobs.md)"
         parts.append(f"{link}:\n\n{found[1].strip()}")
     for study in STUDIES_OF_KNOBS:
         page = DOCS / "results" / f"{study}.md"
