@@ -1,5 +1,6 @@
 """Images to codes and back, and images changed through their codes."""
 
+from unweave.editing.changes import Change, read_change, taken_from
 from unweave.editing.code_files import (
     EncodedImages,
     decode_to_array,
@@ -12,16 +13,13 @@ from unweave.editing.code_files import (
 )
 from unweave.editing.edits import (
     ROLES,
-    Change,
     Edited,
     FactorChange,
     Varied,
     edit,
     morph,
-    read_change,
     reader_for,
     swap,
-    taken_from,
     vary,
     what_moved,
 )
