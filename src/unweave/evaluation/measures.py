@@ -4,15 +4,15 @@
     class_from_style     the same of the style, which should tell no more than chance
     swap_error           squared error of swapped images, over that of the mean image
     class_error          share of images without labels whose class the code's category misnames
-    labels_alone_error_N share of images that classifiers of N labelled images' pixels misname
-    m1_error_N           the same of classifiers of their codes: M1 of the run
+    m1_error_N           share of images that classifiers of N labelled images' codes misname: M1
     prior_mmd            MMD² of codes, as they are drawn in training, and the prior
     sampled_classes      total variation of the classes of samples from those of the data
     METRIC@PROTOCOL      a metric by another protocol than the study's
     METRIC_of_N_labels   a metric of the codes of N labelled images alone, to choose runs by
 
-M1 and the labels alone have the best of three classifiers, each of which is chosen by the
-labelled images alone; which of them is best is seen by the others, for both alike.
+M1 has the best of three classifiers, each of which is chosen by the labelled images alone; which
+of them is best is seen by the others. The seed of a run decides which images are labelled. Of the
+method `pixels` with `side = 0` it is the error of the labels alone.
 """
 
 import re
@@ -27,7 +27,7 @@ from unweave import catalog
 from unweave.batches import shared_column
 from unweave.errors import ConfigError, DataError
 from unweave.evaluation.encode import encode_run
-from unweave.evaluation.few_labels import probe_few_labels
+from unweave.evaluation.few_labels import CLASSIFIERS, accuracy, choose_rows, labelled_draws
 from unweave.evaluation.generated import Reader
 from unweave.evaluation.probes import leakage
 from unweave.evaluation.score import score
@@ -37,8 +37,6 @@ from unweave.runs.model import in_parts
 from unweave.runs.run import Run
 
 ROWS = 2000
-DRAWS = 3
-"""Draws of the labels."""
 
 
 @dataclass(frozen=True)
@@ -61,10 +59,8 @@ def measure_named(name: str) -> Measure | None:
         if metric.NEEDS not in (CODES, CODES_ALONE, POSTERIOR, POSTERIOR_ALONE):
             raise ConfigError(f"{name}: only metrics of tables of codes have such a form")
         return Measure(scored, higher_is_better=metric.HIGHER_IS_BETTER)
-    counted = re.fullmatch(r"(labels_alone|m1)_error_(\d+)", name)
-    if counted:
-        of = "codes" if counted[1] == "m1" else "pixels"
-        return Measure(partial(error_of_labels, labels=int(counted[2]), table=of))
+    if counted := re.fullmatch(r"m1_error_(\d+)", name):
+        return Measure(partial(error_of_labels, labels=int(counted[1])))
     return MEASURES.get(name)
 
 
@@ -129,11 +125,13 @@ def class_error(run: Run) -> float:
     return float((named != classes[chosen]).mean())
 
 
-def error_of_labels(run: Run, labels: int, table: str) -> float:
-    """Return the error of the best classifier of a few labels, of codes or of pixels."""
-    probe = probe_few_labels(run, labels, rows=max(2 * ROWS, 2 * labels), draws=DRAWS)
-    accuracies = probe.codes if table == "codes" else probe.pixels
-    return 1 - max(float(np.mean(found)) for found in accuracies.values())
+def error_of_labels(run: Run, labels: int) -> float:
+    """Return the error of the best classifier of the codes of a few labelled images."""
+    seed, most = run.config.seed, max(2 * ROWS, 2 * labels)
+    column, chosen, _ = choose_rows(run, labels, column="", rows=most, seed=seed)
+    codes, classes = run.encode_rows(chosen), run.data.column(column, chosen)
+    (told,) = labelled_draws(classes, labels, draws=1, seed=seed)
+    return 1 - max(accuracy(codes, classes, told, classifier) for classifier in CLASSIFIERS)
 
 
 def prior_mmd(run: Run) -> float:
@@ -168,5 +166,5 @@ MEASURES = {
     "prior_mmd": Measure(prior_mmd),
     "sampled_classes": Measure(sampled_classes),
 }
-NAMES = (*MEASURES, "labels_alone_error_100", "m1_error_100")
+NAMES = (*MEASURES, "m1_error_100")
 """Names to suggest."""
