@@ -24,6 +24,7 @@ NARROW = {
     "stagger": 0.5,
     "capacity": "0:5:2",
     "contrast_weight": "0:2:0:2",
+    "draws": 3,
 }
 
 

@@ -65,49 +65,41 @@ def step_in(folder: Path) -> int:
         return 0
 
 
-def test_a_run_killed_again_and_again_ends_with_the_same_bits(tmp_path):
+def test_a_run_killed_and_then_stopped_says_how_to_go_on_and_ends_with_the_same_bits(tmp_path):
     steps = 100
-    whole, killed = tmp_path / "whole", tmp_path / "killed"
+    whole, spoilt = tmp_path / "whole", tmp_path / "spoilt"
     subprocess.run(train_words(whole, steps), check=True, capture_output=True, env=TWO_THREADS)
     rng = np.random.default_rng(0)
-    words = train_words(killed, steps)
-    for _ in range(2):
-        process = subprocess.Popen(
-            words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=TWO_THREADS
-        )
-        goal = step_in(killed) + int(rng.integers(5, 30))
-        wait_for(lambda goal=goal: step_in(killed) >= goal)
+
+    def begin(words: list[str]) -> subprocess.Popen:
+        piped = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        process = subprocess.Popen(words, env=TWO_THREADS, **piped)
+        goal = step_in(spoilt) + int(rng.integers(5, 30))
+        wait_for(lambda: step_in(spoilt) >= goal)
         time.sleep(rng.uniform(0, 0.02))  # anywhere in a step, or in a write
-        process.kill()
-        process.wait()
-        words = resume_words(killed)
-    assert RunFolder(killed).status()["state"] == "running"  # a kill leaves no last word
+        return process
+
+    killed = begin(train_words(spoilt, steps))
+    killed.kill()
+    killed.communicate()
+    assert RunFolder(spoilt).status()["state"] == "running"  # a kill leaves no last word
+
+    stopped = begin(resume_words(spoilt))
+    stopped.send_signal(signal.SIGINT)  # Ctrl-C
+    _, told = stopped.communicate(timeout=60)
+    assert stopped.returncode == 130
+    assert f"go on with: unweave resume {spoilt}\n" in told
+    assert "Traceback" not in told
+    assert RunFolder(spoilt).status()["state"] == "interrupted"
+
+    words = resume_words(spoilt)
     last = subprocess.run(words, check=True, capture_output=True, text=True, env=TWO_THREADS)
     assert (whole / "networks.safetensors").read_bytes() == (
-        killed / "networks.safetensors"
+        spoilt / "networks.safetensors"
     ).read_bytes()
-    assert (whole / "record.jsonl").read_text() == (killed / "record.jsonl").read_text()
+    assert (whole / "record.jsonl").read_text() == (spoilt / "record.jsonl").read_text()
     assert "warning" not in last.stdout + last.stderr
-    assert RunFolder(killed).machine()["threads"] == 1
-
-
-def test_ctrl_c_leaves_a_run_that_resumes_and_says_how(tmp_path):
-    whole, stopped = tmp_path / "whole", tmp_path / "stopped"
-    subprocess.run(train_words(whole, 60), check=True, capture_output=True)
-    process = subprocess.Popen(
-        train_words(stopped, 60), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
-    wait_for(lambda: step_in(stopped) >= 5)
-    process.send_signal(signal.SIGINT)
-    _, told = process.communicate(timeout=60)
-    assert process.returncode == 130
-    assert f"go on with: unweave resume {stopped}\n" in told
-    assert "Traceback" not in told
-    assert RunFolder(stopped).status()["state"] == "interrupted"
-    subprocess.run(resume_words(stopped), check=True, capture_output=True)
-    assert (whole / "networks.safetensors").read_bytes() == (
-        stopped / "networks.safetensors"
-    ).read_bytes()
+    assert RunFolder(spoilt).machine()["threads"] == 1
 
 
 class StopAfter(loop.Watcher):
