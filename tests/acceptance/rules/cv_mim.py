@@ -66,6 +66,5 @@ RULE = Rule(
     method=trained,
     saboteurs=SABOTEURS,
     checks=checks,
-    told={"views free to tell of poses": lambda seed: trained(seed, disentangling_weight=0)},
     picture="Poses of all images, first two dimensions; the colour is the side.",
 )

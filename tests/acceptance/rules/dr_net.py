@@ -114,7 +114,6 @@ RULE = Rule(
     method=trained,
     saboteurs=SABOTEURS,
     checks=checks,
-    told={"judge asleep": lambda seed: trained(seed, adversarial_weight=0)},
     picture="Clips in pairs of lines: their frames, and below the first three of them and what is "
     "told to follow.",
 )

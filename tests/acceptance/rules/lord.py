@@ -19,7 +19,7 @@ from unweave.settings.optimizers import Adam
 # Contents begin near 0 and can be told apart once they outgrow their noise. This short run in few
 # dimensions takes tables ten times faster than the paper's; with half of the paper's batch, a
 # row is visited too seldom and contents of some seeds keep the class.
-STEPS = 2500
+STEPS = 1850
 RATE = Adam(1e-3, betas=(0.5, 0.999))
 SETTINGS = {
     "latent_dim": 4,

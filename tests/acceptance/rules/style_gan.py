@@ -216,7 +216,6 @@ RULE = Rule(
         ),
         "untrained": lambda seed: finding(untrained(METHOD, seed=seed)),
     },
-    told={"mapping network frozen": arm(StyleGAN(mapping_speed=1e-9))},
     checks=checks,
     picture="Mixes: coarse styles of the image on the left, fine ones of the image above.",
 )
