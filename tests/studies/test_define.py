@@ -7,6 +7,8 @@ import pytest
 
 import unweave as uw
 from unweave.errors import ConfigError
+from unweave.networks.mlp64 import MLP64
+from unweave.networks.patches_any import PatchesAny
 from unweave.runs.config import Machine
 from unweave.studies import Study, expand, read_study
 from unweave.studies.define.entries import StudyErrors, Variation, read_random
@@ -160,6 +162,30 @@ def test_a_random_sample_stays_within_its_range_and_grows_without_changing():
     assert other != few
 
 
+def test_the_runs_of_a_method_may_have_steps_and_a_network_of_their_own():
+    given = study(
+        methods=[
+            "vae",
+            {
+                "name": "vae",
+                "label": "longer",
+                "settings": {"latent_dim": 3},
+                "run": {"steps": 400, "architecture": {"name": "mlp64", "hidden": 32}},
+            },
+            {"name": "vae", "label": "wider", "run": {"batch_size": 16, "architecture": "mlp64"}},
+        ],
+        settings={"architecture": {"name": "patches_any", "block": 1}},
+        budget={"steps": 50, "batch_size": 8},
+        seeds=1,
+    )
+    common, longer, wider = (run.config for run in expand(given).runs)
+    assert common.architecture == PatchesAny(block=1)
+    assert (longer.steps, longer.batch_size) == (400, 8)
+    assert (longer.method.latent_dim, longer.architecture) == (3, MLP64(hidden=32))
+    assert (wider.steps, wider.batch_size, wider.architecture) == (50, 16, MLP64())
+    assert [run.config.steps for run in expand(given.quick()).runs] == [5, 40, 5]
+
+
 def test_every_mistake_is_listed_at_once():
     wrong = study(
         methods=[
@@ -232,6 +258,9 @@ def test_mistakes_of_form_and_of_meaning_are_listed_together():
         ({"methods": [{"name": "vae", "gird": {}}]}, "'grid'"),
         ({"methods": [{"name": "vae", "grid": {"latent_dim": 3}}]}, "expected a list"),
         ({"methods": ["vae", "vae"]}, "give labels"),
+        ({"methods": [{"name": "vae", "run": {"steps": "many"}}]}, "run.steps"),
+        ({"methods": [{"name": "vae", "run": {"step": 3}}]}, "'steps'"),
+        ({"methods": [{"name": "vae", "run": {"method": {"beta": 3}}}]}, "settings beside it"),
         ({"budget": {"step": 3}}, "'steps'"),
         ({"budget": {"steps": "many"}}, "budget.steps"),
         ({"name": "../up"}, "name"),

@@ -112,6 +112,8 @@ class MethodPlan:
     name: str
     label: str
     settings: Mapping[str, Any] = field(default_factory=dict)
+    run: Mapping[str, Any] = field(default_factory=dict)
+    """What its runs have besides: steps, batch_size, architecture, …; by path."""
     variation: Variation = Variation()
 
 
@@ -266,7 +268,7 @@ def _read_method(entry: Any, path: str) -> tuple[MethodPlan, bool]:
         return MethodPlan(name=name, label=name, settings=changed), False
     if not isinstance(entry, Mapping) or not isinstance(entry.get("name"), str):
         raise ConfigError(f"{path}: expected a name or a table with a name, found {entry!r}")
-    known = ["name", "label", "settings", "grid", "list", "random"]
+    known = ["name", "label", "settings", "run", "grid", "list", "random"]
     for key in entry:
         if key not in known:
             raise ConfigError(f"{path}: no setting {key!r}. {catalog.suggestion(str(key), known)}")
@@ -277,6 +279,7 @@ def _read_method(entry: Any, path: str) -> tuple[MethodPlan, bool]:
         name=entry["name"],
         label=label,
         settings=read_settings(entry.get("settings", {}), f"{path}.settings"),
+        run=_read_run(entry.get("run", {}), f"{path}.run"),
         variation=Variation(
             grid=read_grid(entry.get("grid", {}), f"{path}.grid"),
             points=read_points(entry.get("list", ()), f"{path}.list"),
@@ -284,6 +287,24 @@ def _read_method(entry: Any, path: str) -> tuple[MethodPlan, bool]:
         ),
     )
     return plan, "label" in entry
+
+
+def _read_run(value: Any, path: str) -> dict[str, Any]:
+    """Read what the runs of one method have besides the method's own settings."""
+    found = read_settings(value, path)
+    elsewhere = {
+        "method": "settings beside it",
+        "data": "data at the top",
+        "data_options": "settings at the top",
+        "seed": "seeds at the top",
+    }
+    for key in found:
+        if place := elsewhere.get(key.partition(".")[0]):
+            raise ConfigError(f"{path}.{key}: this belongs to {place}")
+    steps = found.get("steps", 1)
+    if type(steps) is not int or steps < 1:
+        raise ConfigError(f"{path}.steps: expected a whole number from 1, found {steps!r}")
+    return found
 
 
 def with_labels(plans: Sequence[tuple[MethodPlan, bool]]) -> tuple[MethodPlan, ...]:

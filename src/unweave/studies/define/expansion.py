@@ -103,7 +103,9 @@ def expand(study: Study) -> Plan:
 
 def _all_runs(study: Study, problems: list[str]) -> Iterator[PlannedRun]:
     for source, plan in itertools.product(study.data, study.methods):
-        common = study.settings
+        common = dict(study.settings)
+        if any(map(_of_network, plan.run)):  # one of its own has no settings of the others'
+            common = {path: value for path, value in common.items() if not _of_network(path)}
         own = {f"method.{path}": value for path, value in plan.settings.items()}
         shared_points = list(points(study.variation))
         own_points = [
@@ -114,7 +116,7 @@ def _all_runs(study: Study, problems: list[str]) -> Iterator[PlannedRun]:
             varied = {**shared, **single}
             if len(study.data) > 1:
                 varied = {"data": source, **varied}
-            plain = _plain_settings(study, plan, source, [common, own, shared, single])
+            plain = _plain_settings(study, plan, source, [common, plan.run, own, shared, single])
             for seed in study.seeds:
                 try:
                     settings = config.from_json({**plain, "seed": seed})
@@ -122,6 +124,10 @@ def _all_runs(study: Study, problems: list[str]) -> Iterator[PlannedRun]:
                     problems.append(f"{plan.label}: {error}")
                     break
                 yield PlannedRun("", settings, plan.label, varied)
+
+
+def _of_network(path: str) -> bool:
+    return path.partition(".")[0] == "architecture"
 
 
 def _plain_settings(

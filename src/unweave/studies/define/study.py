@@ -58,7 +58,7 @@ class Study:
     """Name of the study's folder: letters, digits, - and _."""
     methods: Sequence[Any]
     """Names, methods such as `uw.BetaVAE(beta=4)`, or tables with `name`, and if wanted `label`,
-    `settings`, `grid`, `list` and `random`."""
+    `settings`, `run`, `grid`, `list` and `random`."""
     data: str | Sequence[str]
     """One data set or several, as in `unweave train --data`."""
     seeds: Any = 5
@@ -135,10 +135,17 @@ class Study:
 
     def quick(self) -> "Study":
         """Return a study to try it with: a tenth of the steps, three seeds at most."""
+        methods = [
+            replace(plan, run={**plan.run, "steps": max(plan.run["steps"] // 10, 1)})
+            if "steps" in plan.run
+            else plan
+            for plan in self.methods
+        ]
         return self.changed(
             name=f"{self.name}-quick",
             seeds=self.seeds[:3],
             budget=replace(self.budget, steps=max(self.budget.steps // 10, 1)),
+            methods=methods,
             preset="fast",
         )
 
