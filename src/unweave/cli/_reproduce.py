@@ -30,6 +30,9 @@ class Flags:
     to: str | None = None
     """Folder for NAME.csv, one line for each run, and NAME.md, the page; by default that of the
     study below --out."""
+    keep: bool = False
+    """Lines of NAME.csv in the folder --to count as runs that are done, though their folders are
+    elsewhere: they are not trained again."""
     only_show: bool = False
     """Train nothing: show what the runs that are done give."""
     workers: int | None = None
@@ -76,6 +79,8 @@ def _reproduce(flags: Flags) -> int:
         )
     if flags.quick:
         study = study.quick()
+    if flags.keep:
+        _keep(study, flags)
     failures: list[tuple[str, str]] = []
     if not flags.only_show:
         outcome = run_study(study, root=flags.out, workers=flags.workers, device=flags.device)
@@ -97,6 +102,18 @@ def _reproduce(flags: Flags) -> int:
     for run_id, message in failures[:10]:
         _output.say(f"failed: {run_id}: {message}")
     return 1 if failures else 0
+
+
+def _keep(study: Any, flags: Flags) -> None:
+    from unweave.studies import expand, ledger_of
+    from unweave.studies.report.kept import take_over
+
+    if flags.to is None:
+        raise ConfigError("--keep takes lines of NAME.csv in the folder --to; give that folder")
+    plan = expand(study)
+    path = Path(flags.to) / f"{study.name}.csv"
+    taken = take_over(plan, ledger_of(plan, flags.out), path)
+    _output.say(f"{path}: {taken} lines count as runs that are done")
 
 
 def _as_table(cells: Any) -> Table:

@@ -55,8 +55,16 @@ def what_was_run(plan: Plan, ledger: Ledger, table: StudyTable, command: str) ->
     )
     if study.full_size:
         yield Text(f"Full size: {study.full_size.strip()}")
-    used = next((r for run in plan.runs if (r := ledger.result(run.run_id))), None)
-    said = ", ".join(f"{k} {v}" for k, v in (used or {"versions": versions()})["versions"].items())
+    results = [result for run in plan.runs if (result := ledger.result(run.run_id))]
+    kept = [result for result in results if "kept_from" in result]
+    used = next((result["versions"] for result in results if "versions" in result), versions())
+    said = ", ".join(f"{name} {version}" for name, version in used.items())
+    if kept:
+        yield Text(
+            f"Results of {len(kept)} runs are lines of {kept[0]['kept_from']} as it was; their "
+            f"folders are elsewhere, so they have no part in traversals and in what is chosen "
+            f"without labels."
+        )
     if command:
         yield Code(command)
     yield Text(f"Versions: {said}. Intervals are 95 % bootstrap intervals of medians over seeds.")
@@ -314,10 +322,15 @@ def traversals(ledger: Ledger, done: StudyTable, metric: str) -> Iterator[Block]
     for arm, rows in done.arms().items():
         scored = [row for row in rows.rows if row.get(metric) is not None]
         scored.sort(key=lambda row: row[metric])
-        middle = scored[(len(scored) - 1) // 2] if scored else rows.rows[0]
-        file = RunFolder(ledger.run_path(middle["run"])).figures / "traversals.png"
-        if not file.is_file() or shown == 12:
+        half = (len(scored) - 1) // 2
+        # The median run, or the nearest to it that is here.
+        nearest = sorted(range(len(scored)), key=lambda place: abs(place - half))
+        order = [scored[place] for place in nearest] or rows.rows[:1]
+        files = [RunFolder(ledger.run_path(row["run"])).figures / "traversals.png" for row in order]
+        found = next((place for place, file in enumerate(files) if file.is_file()), None)
+        if found is None or shown == 12:
             continue
+        middle, file = order[found], files[found]
         if shown == 0:
             yield Heading("Traversals of the median run of each arm")
         shown += 1

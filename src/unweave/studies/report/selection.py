@@ -6,6 +6,7 @@ import numpy as np
 
 from unweave import runs
 from unweave.evaluation.without_labels import RunModel, model_centrality, udr_of_runs
+from unweave.runs.folder import RunFolder
 from unweave.studies.define.expansion import Plan
 from unweave.studies.run.ledger import Ledger
 
@@ -30,6 +31,7 @@ def select(
         run
         for run in plan.runs
         if ledger.is_done(run.run_id)
+        and RunFolder(ledger.run_path(run.run_id)).exists()  # not kept as a line of a table alone
         and run.config.method.codes_from == "images"
         and run.config.method.decodes
         and run.config.method.players

@@ -11,8 +11,11 @@ import numpy as np
 from unweave.errors import ConfigError
 from unweave.files.writing import write_atomically
 from unweave.settings.plain import to_plain
-from unweave.studies.define.expansion import Plan, short
+from unweave.studies.define.expansion import Plan, PlannedRun, short
 from unweave.studies.run.ledger import Ledger
+
+EFFORT = ("parameters", "train_seconds", "train_cpu_seconds", "score_seconds", "peak_megabytes")
+"""What a run took, by the names of results and of columns."""
 
 
 @dataclass(frozen=True)
@@ -87,39 +90,50 @@ class StudyTable:
 
 def make_table(plan: Plan, ledger: Ledger) -> StudyTable:
     """Gather the results of a study's runs, also of those that are missing."""
-    varied = list(dict.fromkeys(path for run in plan.runs for path in run.varied))
-    varied = [path for path in varied if path != "data"]
+    varied = _varied(plan)
     rows = []
     for run in plan.runs:
         result = ledger.result(run.run_id)
         failure = None if result is not None else ledger.failure(run.run_id)
-        state = "done" if result else "failed" if failure else "missing"
-        row: dict[str, Any] = {
-            "run": run.run_id,
-            "method": run.method,
-            "arm": run.arm,
-            "data": run.config.data,
-            "seed": run.config.seed,
-        }
-        for path in varied:
-            row[short(path)] = _simple(run.varied.get(path))
-        row |= {"steps": run.config.steps, "batch_size": run.config.batch_size, "state": state}
-        found = result or {}
-        row |= {name: found.get("scores", {}).get(name) for name in plan.metrics}
-        row |= found.get("terms", {})
-        row["active_dimensions"] = found.get("diagnostics", {}).get("active_dimensions")
-        for name in (
-            "parameters",
-            "train_seconds",
-            "train_cpu_seconds",
-            "score_seconds",
-            "peak_megabytes",
-        ):
-            row[name] = found.get(name)
-        row["images_per_second"] = _rate(found, run.config.batch_size)
-        row["error"] = None if failure is None else failure["message"]
-        rows.append(row)
+        rows.append(_row(plan, run, varied, result, failure))
     return StudyTable(rows, [short(path) for path in varied], list(plan.metrics))
+
+
+def columns_of_all(plan: Plan) -> set[str]:
+    """Return the columns that every run of a study has, done or not; terms of losses are others."""
+    return set(_row(plan, plan.runs[0], _varied(plan), None, None))
+
+
+def _varied(plan: Plan) -> list[str]:
+    varied = dict.fromkeys(path for run in plan.runs for path in run.varied)
+    return [path for path in varied if path != "data"]
+
+
+def _row(
+    plan: Plan,
+    run: PlannedRun,
+    varied: list[str],
+    result: dict[str, Any] | None,
+    failure: dict[str, Any] | None,
+) -> dict[str, Any]:
+    row: dict[str, Any] = {
+        "run": run.run_id,
+        "method": run.method,
+        "arm": run.arm,
+        "data": run.config.data,
+        "seed": run.config.seed,
+    }
+    row |= {short(path): _simple(run.varied.get(path)) for path in varied}
+    state = "done" if result else "failed" if failure else "missing"
+    row |= {"steps": run.config.steps, "batch_size": run.config.batch_size, "state": state}
+    found = result or {}
+    row |= {name: found.get("scores", {}).get(name) for name in plan.metrics}
+    row |= found.get("terms", {})
+    row["active_dimensions"] = found.get("diagnostics", {}).get("active_dimensions")
+    row |= {name: found.get(name) for name in EFFORT}
+    row["images_per_second"] = _rate(found, run.config.batch_size)
+    row["error"] = None if failure is None else failure["message"]
+    return row
 
 
 def read_csv(path: Path) -> StudyTable:

@@ -5,6 +5,7 @@ runs/
   .studies/NAME-…-s0.lock          held by the process that works on the run
   .studies/NAME-…-s0.alive         touched while it works: step, phase, process
   .studies/NAME-…-s0.failed        why the run failed
+  .studies/NAME-…-s0.SCORING.kept  what a run gave whose folder is elsewhere
   studies/STUDY/                   definition, progress, table and report of a study
 
 Two studies that share runs, and two drivers of one study, meet here.
@@ -73,10 +74,17 @@ class Ledger:
 
     def result(self, run_id: str) -> dict[str, Any] | None:
         """Return what a run gave, or None if it is not finished."""
-        return _read(self.result_file(run_id))
+        return _read(self.result_file(run_id)) or _read(self._kept_file(run_id))
 
     def is_done(self, run_id: str) -> bool:
-        return self.result_file(run_id).is_file()
+        return self.result_file(run_id).is_file() or self._kept_file(run_id).is_file()
+
+    def keep_result(self, run_id: str, content: dict[str, Any]) -> None:
+        """Keep what a run gave whose folder is elsewhere."""
+        write_atomically(self._kept_file(run_id), json.dumps(content, indent=1) + "\n")
+
+    def _kept_file(self, run_id: str) -> Path:
+        return self.desk / f"{run_id}.{self.scoring_key}.kept"
 
     def write_result(self, run_id: str, content: dict[str, Any]) -> bool:
         """Write a result that is not there yet; return whether this call wrote it."""
