@@ -69,8 +69,8 @@ REMEDIES: dict[str, Remedy] = {
         "a latent mixes two factors",
         (
             "lower the weight of the KL: a narrow code packs factors together",
-            "with pairs, more latents than factors (--method.latent-dim 16): a hue or an angle takes "
-            "two, and a factor that finds none left hides in theirs",
+            "with pairs, more latents than factors (--method.latent-dim 16): a hue or an angle "
+            "takes two, and a factor that finds none left hides in theirs",
             "a weight that falls, so that factors switch on one by one: cooled_tcvae",
             "pairs, clips or a few labels, if they can be had: likelihood does not know your axes "
             "(unweave demo impossibility)",
