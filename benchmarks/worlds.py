@@ -337,8 +337,8 @@ What is missing without labels is size and shape, which few pixels show: in some
 has each, in others two latents share them. Settings were chosen on seeds 100 and 101, where they
 did better: so much is the seed. With pairs, ten latents were too few: on seed 101, where 16 were
 chosen, each of the three hues, which are rings, took two of ten, the shape three and the
-orientation one, and the size was told by how far the object's hue lies from the middle of its ring. With 16
-latents and five times the steps every factor has its own.
+orientation one, and the size was told by how far the object's hue lies from the middle of its ring.
+With 16 latents and five times the steps every factor has its own.
 
 `python benchmarks/worlds.py` wrote this page; measured on {dates} ({machine}).
 
