@@ -79,6 +79,14 @@ def test_a_ladder_is_judged_by_all_its_layers():
     assert found == ["collapsed: all layers leave 0.98 of the mean image's nats"]
 
 
+def test_codes_that_leave_the_prior_are_complained_of():
+    far = GOOD | {"kl": 75.0, "nats that name an image": 13.5}
+    (found,) = complaints("factor_vae", far, [])
+    assert found == "runs away: a KL of 75 nats, where 13.5 name every image"
+    assert complaints("factor_vae", far | {"kl": 30.0}, []) == []
+    assert complaints("dc_ign", far, []) == []  # its KL is that of clamped posteriors
+
+
 def test_the_nats_of_a_mean_image_are_the_entropies_of_its_pixels():
     images = np.zeros((4, 1, 2, 2), np.float32)
     images[:2, 0, 0, 0] = 1

@@ -104,3 +104,15 @@ def test_the_discriminators_loss_has_no_path_to_the_encoder(toy):
     losses["discriminator"].total.backward()
     assert all(p.grad is None for p in nets.encoder.parameters())
     assert all(p.grad is not None for p in nets.discriminator.parameters())
+
+
+def test_moving_and_stretching_codes_does_not_change_what_the_discriminator_says(toy):
+    torch.manual_seed(0)
+    z = torch.randn(64, 6)
+    moved = 5 * z * torch.linspace(0.5, 2, 6) + torch.arange(6)
+    method = FactorVAE(latent_dim=6, **SMALL)
+    nets, _ = turns_of(method, toy)
+    assert torch.allclose(method.judged(nets, moved), method.judged(nets, z), atol=1e-4)
+    paper = FactorVAE(latent_dim=6, scaled_codes=False, **SMALL)
+    assert torch.equal(paper.judged(nets, z), nets.discriminator(z))
+    assert not torch.allclose(paper.judged(nets, moved), paper.judged(nets, z), atol=1e-2)

@@ -9,7 +9,10 @@ Equation (2), negated; the turns follow Algorithm 2:
 z' comes from a second batch; each of its dimensions is permuted across the
 batch on its own. D that lags behind underestimates the total correlation.
 
-Differs from the paper: one logit, log D - log(1 - D), instead of two.
+Differs from the paper: one logit, log D - log(1 - D), instead of two; and D sees codes scaled to
+mean 0 and deviation 1 in their batch. The total correlation of scaled codes is the same, but codes
+that D sees as they are can leave it behind by moving: the encoder lowers what D has found so far
+by shifting and stretching the code, D learns the new place, and the KL grows several times over.
 
 Use it as `beta_tcvae`, if batches are small: its discriminator remembers codes of earlier ones.
 Not if training must be short or steady: that discriminator has to keep up, and costs a second
@@ -20,6 +23,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
+from torch import Tensor
+from torch.nn.functional import batch_norm
 
 from unweave.batches import TwoBatches, UnsupervisedTwice
 from unweave.data import DataSummary
@@ -30,6 +35,7 @@ from unweave.probability.adversarial import discriminator_loss
 from unweave.probability.total_correlation import permute_dimensions
 from unweave.settings.optimizers import Adam, Optimizer
 from unweave.settings.schedules import Schedule, constant
+from unweave.tensors import Latents
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,6 +49,9 @@ class FactorVAE(GaussianAutoencoder):
     """Hidden layers of the discriminator. Paper: 6; 2 of 256 units will do on small data."""
     discriminator_optimizer: Optimizer = Adam(1e-4, betas=(0.5, 0.9))
     """How the discriminator is updated. Paper: learning rate 1e-4, betas 0.5 and 0.9."""
+    scaled_codes: bool = True
+    """Whether the discriminator sees codes of mean 0 and deviation 1, so that moving and stretching
+    them does not mislead it. Paper: no."""
 
     main_knob = "gamma"
     supervision = UnsupervisedTwice()
@@ -64,7 +73,7 @@ class FactorVAE(GaussianAutoencoder):
         z = q.sample()
         reconstruction = self.reconstruction(nets, z, batch.images)
         kl = self.kl_to_prior(q).sum(1).mean()
-        correlation = nets.discriminator(z).mean()
+        correlation = self.judged(nets, z).mean()
         yield Turn(
             "autoencoder",
             Loss(
@@ -77,10 +86,15 @@ class FactorVAE(GaussianAutoencoder):
 
         with torch.no_grad():
             permuted = permute_dimensions(self.posterior(nets, batch.other_images).sample())
-        joint_logits = nets.discriminator(z.detach())
-        permuted_logits = nets.discriminator(permuted)
+        joint_logits = self.judged(nets, z.detach())
+        permuted_logits = self.judged(nets, permuted)
         told_apart = ((joint_logits > 0).float().mean() + (permuted_logits < 0).float().mean()) / 2
         yield Turn(
             "discriminator",
             Loss(discriminator_loss(joint_logits, permuted_logits) / 2, told_apart=told_apart),
         )
+
+    def judged(self, nets: Networks, z: Latents) -> Tensor:
+        """Return the discriminator's logits of a batch of codes, (image,)."""
+        seen = batch_norm(z, None, None, training=True) if self.scaled_codes else z
+        return nets.discriminator(seen)
