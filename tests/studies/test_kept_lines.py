@@ -77,8 +77,8 @@ def test_what_is_kept_is_not_trained_again_and_the_table_is_the_same(whole, tmp_
 
 @pytest.mark.parametrize(
     "changes",
-    [{"state": "failed"}, {"run": "vae-toy_xys-00000000-s0"}],
-    ids=["failed", "of other settings"],
+    [{"state": "failed"}, {"run": "vae-toy_xys-00000000-s0"}, {"made_by": "x0"}, {"made_by": ""}],
+    ids=["failed", "of other settings", "of other defaults", "nobody knows of which"],
 )
 def test_other_lines_do_not_count(whole, tmp_path, changes):
     plan = expand(STUDY)
@@ -89,6 +89,12 @@ def test_other_lines_do_not_count(whole, tmp_path, changes):
 def test_a_table_without_a_score_that_is_asked_for_does_not_count(whole, tmp_path):
     plan = expand(STUDY.changed(metrics=["mig", "sap"]))
     assert take_over(plan, ledger_of(plan, tmp_path / "runs"), whole[1]) == 0
+
+
+def test_lines_of_another_protocol_or_preset_do_not_count(whole, tmp_path):
+    for change in ({"protocol": {"modularity": "ridgeway2018"}}, {"preset": "full"}):
+        plan = expand(STUDY.changed(**change))
+        assert take_over(plan, ledger_of(plan, tmp_path / "runs"), whole[1]) == 0
 
 
 def test_a_table_that_is_not_there_is_said(tmp_path, capsys):

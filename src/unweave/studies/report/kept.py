@@ -1,7 +1,8 @@
 """Results of runs whose folders are elsewhere, taken from the table that a study left.
 
-A table has one line for each run, by a name that no other settings share. So a line says what
-training that run again would give, and the rest of the study can be done on another machine.
+A table has one line for each run, by its name and a digest of all its settings and protocols. So
+a line says what training that run again would give, and the rest of the study can be done on another
+machine.
 """
 
 from pathlib import Path
@@ -9,15 +10,15 @@ from typing import Any
 
 from unweave.errors import DataError
 from unweave.studies.define.expansion import Plan, PlannedRun
-from unweave.studies.report.table import EFFORT, columns_of_all, read_csv
+from unweave.studies.report.table import EFFORT, MADE_BY, columns_of_all, made_by, read_csv
 from unweave.studies.run.ledger import Ledger
 
 
 def take_over(plan: Plan, ledger: Ledger, path: Path) -> int:
     """Let lines of a table count as results of runs that are not done; return how many do.
 
-    A line counts if its run is of this plan and was done, and the table has every score that the
-    plan asks for.
+    A line counts if its run is of this plan and was done, by the settings and protocols that it
+    has now, and the table has every score that the plan asks for.
     """
     if not path.is_file():
         raise DataError(f"{path} is not there: no lines to keep")
@@ -29,7 +30,7 @@ def take_over(plan: Plan, ledger: Ledger, path: Path) -> int:
         line = lines.get(run.run_id)
         if line is None or line.get("state") != "done" or ledger.is_done(run.run_id):
             continue
-        if all(metric in line for metric in plan.metrics):
+        if line.get(MADE_BY) == made_by(plan, run) and all(metric in line for metric in plan.metrics):
             ledger.keep_result(run.run_id, _result(run, plan, line, known, path.name))
             taken += 1
     return taken

@@ -2,7 +2,9 @@
 
 import csv
 import io
+import json
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +12,15 @@ import numpy as np
 
 from unweave.errors import ConfigError
 from unweave.files.writing import write_atomically
+from unweave.runs.config import to_json
 from unweave.settings.plain import to_plain
 from unweave.studies.define.expansion import Plan, PlannedRun, short
 from unweave.studies.run.ledger import Ledger
 
 EFFORT = ("parameters", "train_seconds", "train_cpu_seconds", "score_seconds", "peak_megabytes")
 """What a run took, by the names of results and of columns."""
+MADE_BY = "made_by"
+"""The column that tells lines of other settings or protocols."""
 
 
 @dataclass(frozen=True)
@@ -133,7 +138,22 @@ def _row(
     row |= {name: found.get(name) for name in EFFORT}
     row["images_per_second"] = _rate(found, run.config.batch_size)
     row["error"] = None if failure is None else failure["message"]
+    row[MADE_BY] = made_by(plan, run)
     return row
+
+
+def made_by(plan: Plan, run: PlannedRun) -> str:
+    """Return a digest of all that makes a line: every setting, also the default ones, and protocols.
+
+    Names of runs leave out what is the default, so a default that changes does not rename them.
+    """
+    content = {
+        "settings": to_json(run.config),
+        "preset": plan.study.preset,
+        "protocol": to_plain(plan.study.protocol),
+    }
+    text = json.dumps(content, sort_keys=True, default=str)
+    return "x" + sha256(text.encode()).hexdigest()[:12]  # never to be read as a number
 
 
 def read_csv(path: Path) -> StudyTable:
