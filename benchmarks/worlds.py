@@ -92,6 +92,19 @@ ENTRIES = {
         seeds=(0, 1, 2),  # the weight was chosen on seed 101
         published="as above",
     ),
+    "shapes3d_cooled_tcvae_slow": Entry(
+        "3D Shapes, rendered: CooledTCVAE, cooled three times as slowly",
+        "shapes3d",
+        CooledTCVAE(
+            kl_weight=Schedule(250, 1, 18000, curve="geometric"),
+            likelihood="bernoulli",
+            optimizer=Adam(1e-3, warmup_steps=200, decay_steps=24000, decay_after=16800),
+        ),
+        architecture=PatchesAny(),
+        steps=24000,
+        seeds=(0, 1, 2),  # settings were chosen on seed 101
+        published="as above",
+    ),
     "shapes3d_ada_gvae": Entry(
         "3D Shapes, rendered: Ada-GVAE whose β falls",
         "shapes3d",
