@@ -350,9 +350,11 @@ What is missing without labels after 12,000 steps is size and shape, which few p
 seeds one latent has each, in others two latents share them. Given twice the steps, of which the KL
 weight takes 18,000 instead of 6,000 to fall, factors have time to switch on one after the other,
 and most have a latent of their own in every seed. Settings were chosen on seeds 100 and 101, where
-they did better: so much is the seed. With pairs, ten latents were too few: on seed 101, where 16 were
-chosen, each of the three hues, which are rings, took two of ten, the shape three and the
-orientation one, and the size was told by how far the object's hue lies from the middle of its ring.
+they did better: so much is the seed.
+
+With pairs, ten latents were too few: on seed 101, where 16 were chosen, each of the three hues,
+which are rings, took two of ten, the shape three and the orientation one, and the size was told by
+how far the object's hue lies from the middle of its ring.
 With 16 latents and five times the steps every factor has its own, most of them several, which is
 why MIG, which asks for one, is lower than that of a falling β.
 

@@ -1,8 +1,8 @@
 """Results of runs whose folders are elsewhere, taken from the table that a study left.
 
-A table has one line for each run, by its name and a digest of all its settings and protocols. So
-a line says what training that run again would give, and the rest of the study can be done on another
-machine.
+A table has one line for each run, by its name and a digest of all its settings and protocols. So a
+line says what training that run again would give, and the rest of the study can be done on
+another machine.
 """
 
 from pathlib import Path
@@ -30,7 +30,8 @@ def take_over(plan: Plan, ledger: Ledger, path: Path) -> int:
         line = lines.get(run.run_id)
         if line is None or line.get("state") != "done" or ledger.is_done(run.run_id):
             continue
-        if line.get(MADE_BY) == made_by(plan, run) and all(metric in line for metric in plan.metrics):
+        same = line.get(MADE_BY) == made_by(plan, run)
+        if same and all(metric in line for metric in plan.metrics):
             ledger.keep_result(run.run_id, _result(run, plan, line, known, path.name))
             taken += 1
     return taken

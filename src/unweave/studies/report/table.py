@@ -143,7 +143,7 @@ def _row(
 
 
 def made_by(plan: Plan, run: PlannedRun) -> str:
-    """Return a digest of all that makes a line: every setting, also the default ones, and protocols.
+    """Return a digest of all that makes a line: every setting, also default ones, and protocols.
 
     Names of runs leave out what is the default, so a default that changes does not rename them.
     """
