@@ -4,14 +4,11 @@ The scores work on plain tables; torch, which sums rows of a table many times fa
 numpy, is met here alone, and loaded when a sum is asked for.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 import numpy as np
 from numpy.typing import NDArray
-
-COLUMNS = 32
-"""Columns summed at once; the rows of more do not stay in the cache."""
 
 
 class RowSums:
@@ -23,26 +20,14 @@ class RowSums:
         starts = np.concatenate([[0], np.cumsum(sizes.ravel())[:-1]])
         self._index = torch.from_numpy(index)
         self._starts = torch.from_numpy(starts.astype(np.int32))
-        self._shape = sizes.shape
 
-    def running(self, tables: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
-        """Sum tables of (row, column) over groups and add up along the last axis of `sizes`.
-
-        Returns (table, column, …, 1 + groups), beginning with zero.
-        """
+    def of(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Sum a table of (row, ...) over groups: (..., group)."""
         import torch
-        from torch.nn.functional import embedding_bag
 
-        *before, groups = self._shape
-        columns = tables[0].shape[1]
-        found = np.zeros((len(tables), columns, *before, groups + 1), dtype=np.float32)
-        for table, result in zip(tables, found, strict=True):
-            for first in range(0, columns, COLUMNS):
-                part = np.ascontiguousarray(table[:, first : first + COLUMNS])
-                sums = embedding_bag(self._index, torch.from_numpy(part), self._starts, mode="sum")
-                running = sums.reshape(*self._shape, -1).cumsum(-2).numpy()
-                result[first : first + COLUMNS, ..., 1:] = np.moveaxis(running, -1, 0)
-        return found
+        flat = torch.from_numpy(table.reshape(len(table), -1))
+        sums = torch.embedding_bag(flat, self._index, self._starts)[0].numpy()
+        return np.ascontiguousarray(sums.T).reshape(*table.shape[1:], -1)
 
 
 def running_along(tables: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -172,7 +172,7 @@ def test_trees_grown_together_are_scikit_learns(classes: int) -> None:
 
 @pytest.mark.parametrize("codes", [3, 12])
 def test_the_cut_found_is_the_best_of_all_thresholds(monkeypatch, codes: int) -> None:
-    monkeypatch.setattr("unweave.metrics._cuts.ROWS_PER_BLOCK", 9)
+    monkeypatch.setattr("unweave.metrics._cuts.LEAST_ROWS_PER_BLOCK", 9)
     monkeypatch.setattr("unweave.metrics._cuts.EVERY_CODE", codes)
     rng = np.random.default_rng(codes)
     x = rng.standard_normal((400, codes))
@@ -186,19 +186,20 @@ def test_the_cut_found_is_the_best_of_all_thresholds(monkeypatch, codes: int) ->
     leaf[:, :400] = rng.random((3, 400)) < 0.3
     leaf[:, codes_sorted.nothing] = -1
     inside = np.stack([leaf[:, :400] == side for side in (0, 1)], axis=1).astype(np.float32)
+    trained = residual[:, None, :400]
+    summed = np.stack([trained * inside, inside, np.maximum(trained, 0) * inside])
+    tree = np.repeat(np.arange(3), 2)
     cuts = best_cuts(
         codes_sorted,
-        codes_sorted.sums([(inside * residual[:, None, :400]).reshape(6, 400).T])[0],
-        codes_sorted.sums([inside.reshape(6, 400).T])[0],
         Nodes(
-            np.repeat(np.arange(3), 2),
+            tree,
             np.tile(np.array([0, 1], dtype=np.int8), 3),
             residual,
             leaf,
-            np.arange(400),
-            labels * 2 + leaf[labels, np.arange(400)],
-            residual[labels, np.arange(400)],
+            residual.max(axis=1)[tree],
+            residual.min(axis=1)[tree],
         ),
+        codes_sorted.sums(np.moveaxis(summed.reshape(3, 6, 400), 2, 0)),
     )
     for node in range(6):
         rows = np.flatnonzero(leaf[node // 2, :400] == node % 2)
@@ -220,8 +221,8 @@ def test_no_threshold_is_better_than_those_that_trees_are_cut_at(monkeypatch) ->
     missed: list[float] = []
     search = class_trees.best_cuts
 
-    def checked(codes: SortedCodes, sums: Any, counts: Any, nodes: Nodes) -> Any:
-        cuts = search(codes, sums, counts, nodes)
+    def checked(codes: SortedCodes, nodes: Nodes, blocks: Any) -> Any:
+        cuts = search(codes, nodes, blocks)
         for node, (tree, leaf) in enumerate(zip(nodes.tree, nodes.leaf, strict=True)):
             rows = np.flatnonzero(nodes.leaf_of[tree, : codes.rows] == leaf)
             values = nodes.residual[tree, rows].astype(float)

@@ -24,16 +24,13 @@ from unweave.metrics._trees import (
     threads,
     varying_columns,
 )
-from unweave.row_sums import COLUMNS
 from unweave.tables import UNKNOWN
 
 DEPTH = 3
+LEAF_NUMBERS = np.arange(LEAVES, dtype=np.int8)
 
-TOGETHER = COLUMNS
-"""Trees that are grown at a time, at least: fewer leave columns of sums unused."""
-
-NUMBERS_TOGETHER = 160_000
-"""Residuals of trees that are grown at a time: more do not stay in the cache."""
+TOGETHER = 32
+"""Trees that are grown at a time, at most: the sums of more do not stay in the cache."""
 
 
 def boost_each_class(
@@ -115,13 +112,9 @@ class _Factors:
         self.labels = labels
         self.classes = labels.max(axis=0) + 1
         self.starts = np.concatenate([[0], np.cumsum(self.classes)])
-        tree_of = (labels + self.starts[:-1]).ravel()
-        rows = np.repeat(np.arange(len(labels)), labels.shape[1])
-        order = np.argsort(tree_of, kind="stable")
-        self.tree_of, self.rows = tree_of[order], rows[order]
-        """Each row once for every factor, tree by tree: that of its class."""
-        self.counts = np.bincount(tree_of)
-        self.ends = np.concatenate([[0], np.cumsum(self.counts)])
+        self.members = np.zeros((self.starts[-1], len(labels)), dtype=np.float32)
+        """Whether a row is of the class that a tree belongs to, (tree, row)."""
+        self.members[labels + self.starts[:-1], np.arange(len(labels))[:, None]] = 1
 
     def trees(self, factor: int) -> slice:
         """Return the trees of a factor's classes."""
@@ -132,14 +125,14 @@ def _boost(
     codes: SortedCodes, factors: _Factors, rounds: int
 ) -> tuple[NDArray[np.float64], Floats]:
     """Return each code's share in the squared error removed, (factor, code), and all scores."""
-    rows, count = codes.rows, len(factors.counts)
-    prior = np.log(factors.counts / rows).astype(np.float32)
+    rows, count = codes.rows, len(factors.members)
+    prior = np.log(factors.members.mean(axis=1))
     scores = np.repeat(prior[:, None], codes.ranks.shape[1], axis=1)
     residual, probability = np.zeros_like(scores), np.empty((count, rows), dtype=np.float32)
     factor_of = np.repeat(np.arange(len(factors.classes)), factors.classes)
     rate = RATE * (1 - 1 / factors.classes[factor_of])
-    importance = np.zeros((len(factors.classes), codes.codes))
-    together = max(TOGETHER, NUMBERS_TOGETHER // rows)
+    importance = np.zeros((count, codes.codes))
+    together = -(-count // -(-count // TOGETHER))  # parts of about as many trees
     for _ in range(rounds):
         for k in range(len(factors.classes)):
             trees = factors.trees(k)
@@ -148,74 +141,55 @@ def _boost(
             )
             np.exp(own, out=own)
             own /= own.sum(axis=0)
-        np.negative(probability, out=residual[:, :rows])
-        residual[factors.tree_of, factors.rows] += 1
+        np.subtract(factors.members, probability, out=residual[:, :rows])
         for first in range(0, count, together):
             some = slice(first, min(first + together, count))
-            members = slice(factors.ends[some.start], factors.ends[some.stop])
-            leaf, gains = _grow(
-                codes, residual[some], factors.rows[members], factors.tree_of[members] - first
-            )
-            np.add.at(importance, factor_of[some], gains)
+            leaf, gains = _grow(codes, residual[some])
+            importance[some] += gains
             _step(scores[some], leaf, residual[some], probability[some], rate[some])
+    importance = np.add.reduceat(importance, factors.starts[:-1])
     total = importance.sum(axis=1, keepdims=True)
     return importance / np.where(total > 0, total, 1.0), scores
 
 
-def _grow(
-    codes: SortedCodes,
-    residual: Floats,
-    own: Places,
-    tree_of: Places,
-) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
+def _grow(codes: SortedCodes, residual: Floats) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
     """Grow a tree on each row of residuals.
 
-    `own` are the rows of the trees' classes and `tree_of` the trees that they belong to. Returns
-    the leaf of each row of the tables, and what cuts at each code removed, (tree, code).
+    Returns the leaf of each row of the tables, and what cuts at each code removed, (tree, code).
     """
     trees, rows = len(residual), codes.rows
-    trained = residual[:, :rows]
-    size = trained[tree_of, own]
-    gains = np.zeros((trees, codes.codes))
+    gains = np.zeros(trees * codes.codes)
     leaf = np.zeros(residual.shape, dtype=np.int8)
     leaf[:, codes.nothing] = -1
-    turns: list[list[NDArray[np.bool_]]] = [[] for _ in range(trees)]
-    by_row = np.ascontiguousarray(trained.T)
-    sums = codes.sums([by_row])[0][:, None]
-    counts = np.broadcast_to(codes.counts, sums.shape)
+    turns: list[NDArray[np.bool_]] = []
+    tree = np.arange(trees)
+    # Zero where a tree has nothing left to do.
+    most, least = np.maximum(residual.max(axis=1), 1e-6), np.minimum(residual.min(axis=1), -1e-6)
+    # What is summed over blocks: residuals, rows and positive residuals.
+    summed = np.ones((rows, 1, 3, trees), dtype=np.float32)
+    summed[:, 0, 0] = residual[:, :rows].T
+    np.maximum(summed[:, 0, 0], 0.0, out=summed[:, 0, 2])
+    blocks = codes.sums(summed).swapaxes(0, 1)
     for depth in range(DEPTH):
         width = 2**depth
         if depth:
-            leaf_by_row = np.ascontiguousarray(leaf[:, :rows].T)
-            left = [(leaf_by_row == 2 * i).astype(np.float32) for i in range(width // 2)]
-            found = codes.sums([*(by_row * inside for inside in left), *left])
-            found = np.moveaxis(found, 0, 1)
-            sums = _with_siblings(sums, found[:, : width // 2])
-            counts = _with_siblings(counts, found[:, width // 2 :])
-        shape = (trees * width, codes.codes, codes.blocks + 1)
-        cuts = best_cuts(
-            codes,
-            sums.reshape(shape),
-            counts.reshape(shape),
-            Nodes(
-                np.repeat(np.arange(trees), width),
-                np.tile(np.arange(width, dtype=np.int8), trees),
-                residual,
-                leaf,
-                own,
-                tree_of * width + leaf[tree_of, own],
-                size,
-            ),
+            leaf_by_row = np.empty(summed.shape, dtype=np.int8)
+            leaf_by_row[:] = leaf[:, :rows].T[:, None, None]
+            left = (leaf_by_row == LEAF_NUMBERS[:width:2, None, None]).astype(np.float32)
+            left *= summed
+            blocks = _with_siblings(blocks, codes.sums(left).swapaxes(0, 1))
+            tree, most, least = (np.concatenate([each, each]) for each in (tree, most, least))
+        nodes = Nodes(tree, LEAF_NUMBERS[:width].repeat(trees), residual, leaf, most, least)
+        cuts = best_cuts(codes, nodes, blocks.reshape(3, width * trees, -1))
+        gains += np.bincount(tree * codes.codes + cuts.code, cuts.gain, gains.size)
+        turns.append(
+            _goes_right(
+                codes, turns, cuts.code.reshape(width, trees), cuts.rank.reshape(width, trees, 1)
+            )
         )
-        gains += np.bincount(
-            np.repeat(np.arange(trees), width) * codes.codes + cuts.code, cuts.gain, gains.size
-        ).reshape(gains.shape)
-        code, rank = cuts.code.reshape(trees, width), cuts.rank.reshape(trees, width)
-        for tree in range(trees):
-            turns[tree].append(_goes_right(codes, turns[tree], code[tree], rank[tree]))
-            leaf[tree] += leaf[tree]
-            leaf[tree] += turns[tree][-1]
-    return leaf, gains
+        leaf += leaf
+        leaf += turns[-1]
+    return leaf, gains.reshape(trees, -1)
 
 
 def _goes_right(
@@ -225,14 +199,14 @@ def _goes_right(
     rank: NDArray[np.signedinteger[Any]],
 ) -> NDArray[np.bool_]:
     """Tell which rows of a tree go right at their node, after the turns that led them there."""
-    sides = [codes.ranks[c] > r for c, r in zip(code, rank, strict=True)]
+    sides = [codes.ranks.take(c, axis=0) > r for c, r in zip(code, rank, strict=True)]
     for right in reversed(turns):
         sides = [a ^ (right & (a ^ b)) for a, b in zip(sides[::2], sides[1::2], strict=True)]
     return sides[0]
 
 
 def _with_siblings(parents: Floats, left: Floats) -> Floats:
-    """Return sums of left children, and what they leave of their parents, (tree, node, …)."""
+    """Return sums of left children, and what they leave of their parents, (sum, node, …)."""
     both = np.empty((*left.shape[:2], 2, *left.shape[2:]), dtype=np.float32)
     both[:, :, 0] = left
     np.subtract(parents, left, out=both[:, :, 1])
@@ -247,12 +221,12 @@ def _step(
     rate: NDArray[np.float64],
 ) -> None:
     """Add each leaf's Newton step to the scores of its rows."""
-    rows = probability.shape[1]
-    for k in range(len(scores)):  # one by one, what is at work stays in the cache
-        places = leaf[k].astype(np.intp)
-        inside = places[:rows]
-        curvature = probability[k] - probability[k] ** 2
-        numerator = np.bincount(inside, residual[k, :rows], LEAVES)
-        weight = np.bincount(inside, curvature, LEAVES)
-        steps = np.where(weight > 1e-150, numerator / np.maximum(weight, 1e-150), 0.0) * rate[k]
-        scores[k] += steps.astype(np.float32).take(places, mode="wrap")
+    trees, rows = probability.shape
+    places = leaf + (np.arange(trees) * LEAVES)[:, None]
+    inside = places[:, :rows].ravel()
+    curvature = probability - probability * probability
+    numerator = np.bincount(inside, residual[:, :rows].ravel(), trees * LEAVES)
+    weight = np.bincount(inside, curvature.ravel(), trees * LEAVES)
+    steps = np.where(weight > 1e-150, numerator / np.maximum(weight, 1e-150), 0.0)
+    steps *= np.repeat(rate, LEAVES)
+    scores += steps.astype(np.float32).take(places, mode="wrap")

@@ -14,11 +14,7 @@ which bounds what a cut inside the block can remove. Only blocks whose bound exc
 at an edge are looked at row by row.
 """
 
-import math
-import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -32,6 +28,11 @@ Places = NDArray[np.int64]
 ROWS_PER_BLOCK = 40
 """Fewer make more blocks to sum, more make longer blocks to look through."""
 
+BLOCKS = 70
+"""Blocks of a code that small tables have, whose blocks hold fewer rows."""
+
+LEAST_ROWS_PER_BLOCK = 16
+
 MOST_SUMS = 32_768
 """Blocks of all codes together; the blocks of hundreds of codes hold more rows."""
 
@@ -41,10 +42,10 @@ EVERY_CODE = 48
 CODES_LOOKED_INTO = 8
 """Of more codes, those that are: the best by the ends of their blocks."""
 
-LOOKS = (0, 1, 4, 16, sys.maxsize)
-"""Of each node the most promising block is looked into first, then three more, and so on."""
+NO_BETTER = np.float32(1.00005)
+"""Blocks that may only hold cuts which remove so little more are not looked into."""
 
-NUMBERS_TOGETHER = 32_768
+NUMBERS_TOGETHER = 16_384
 """Sums of nodes that are looked at at a time: more do not stay in the cache."""
 
 SMALLEST = 1e-9
@@ -61,7 +62,9 @@ class SortedCodes:
         self.rows, self.codes = x.shape
         self.nothing = self.rows
         some = self.codes > EVERY_CODE  # the ends of blocks decide which
-        rows_per_block = ROWS_PER_BLOCK // 4 if some else ROWS_PER_BLOCK
+        rows_per_block = min(max(self.rows // BLOCKS, LEAST_ROWS_PER_BLOCK), ROWS_PER_BLOCK)
+        if some:
+            rows_per_block = ROWS_PER_BLOCK // 4
         wished = max(min(self.rows // rows_per_block, MOST_SUMS // self.codes), 16)
         columns = [_sorted_column(x[:, code], wished) for code in range(self.codes)]
         self.blocks = max(len(column.edges) - 1 for column in columns)
@@ -69,12 +72,8 @@ class SortedCodes:
         shape = (self.codes, self.blocks)
         self.ranks = np.full((self.codes, self.rows + 1 + len(others)), -1, dtype=_whole(self.rows))
         """Each row's place among the distinct values of a code, (code, row)."""
-        self.cell = np.empty((self.rows, self.codes), dtype=np.int32)
-        """Code and block of each training row in one number, (row, code)."""
-        self.windows = np.full((*shape, widest), self.nothing, dtype=np.int32)
-        """The rows of each block, right-aligned; of a block of one value the last row only."""
-        self.cuttable = np.zeros((*shape, widest), dtype=bool)
-        """Whether another value follows."""
+        windows = np.full((*shape, widest), self.nothing)
+        cuttable = np.zeros((*shape, widest), dtype=bool)
         sizes = np.zeros(shape, dtype=np.int64)
         order = np.empty((self.codes, self.rows), dtype=np.int32)
         for code, column in enumerate(columns):
@@ -83,21 +82,22 @@ class SortedCodes:
             self.ranks[code, self.rows + 1 :] = column.rank_of(others[:, code])
             count = len(column.edges) - 1
             sizes[code, :count] = np.diff(column.edges)
-            block = np.repeat(np.arange(count), sizes[code, :count])
-            self.cell[column.order, code] = code * self.blocks + block
             place = column.edges[1:, None] + np.arange(-widest, 0)
             inside = place >= (column.edges[1:] - column.widths)[:, None]
             place = np.maximum(place, 0)
-            self.windows[code, :count] = np.where(inside, column.order[place], self.nothing)
-            self.cuttable[code, :count] = inside & column.ends_value[place]
-        self.counts = np.zeros((self.codes, self.blocks + 1), dtype=np.float32)
-        """Training rows before each edge of blocks, (code, edge)."""
-        np.cumsum(sizes, axis=1, out=self.counts[:, 1:])
+            windows[code, :count] = np.where(inside, column.order[place], self.nothing)
+            cuttable[code, :count] = inside & column.ends_value[place]
+        self.windows = windows.reshape(-1, widest)
+        """The rows of each block, right-aligned; of a block of one value the last row only."""
+        self.cuttable = cuttable.reshape(-1, widest)
+        """Whether another value follows."""
+        self.several_values: NDArray[np.bool_] = np.any(self.cuttable[:, :-1], axis=1)
+        """Whether a block can be cut within."""
         self._sums = RowSums(order.ravel(), sizes)
 
-    def sums(self, tables: Sequence[Floats]) -> Floats:
-        """Sum tables of (row, column) up to each edge of blocks: (table, column, code, edge)."""
-        return self._sums.running(tables)
+    def sums(self, table: Floats) -> Floats:
+        """Sum a table of (row, ...) over blocks: (..., code and block)."""
+        return self._sums.of(table)
 
 
 def _whole(rows: int) -> type[np.signedinteger[Any]]:
@@ -163,12 +163,10 @@ class Nodes:
     """(tree, row); zero for other rows and for no row."""
     leaf_of: NDArray[np.int8]
     """(tree, row); below zero for no row."""
-    positive: Places
-    """Training rows with a positive residual in one of the trees."""
-    of_node: Places
-    """The node that each of them lies in, of the tree in which it is positive."""
-    size: Floats
-    """Their residuals there."""
+    most: Floats
+    """No residual of a node's tree is larger; above zero."""
+    least: Floats
+    """No residual of a node's tree is smaller; below zero."""
 
 
 @dataclass(frozen=True)
@@ -180,183 +178,137 @@ class Cuts:
     gain: NDArray[np.float64]
 
 
-def best_cuts(codes: SortedCodes, sums: Floats, counts: Floats, nodes: Nodes) -> Cuts:
+def best_cuts(codes: SortedCodes, nodes: Nodes, blocks: Floats) -> Cuts:
     """Find the cut of each node that removes most squared error.
 
-    `sums` of residuals and `counts` of rows are (node, code, edge), before each edge of blocks.
+    `blocks` are sums over the rows of each node in each block, (3, node, code and block): of
+    residuals, of rows and of positive residuals.
     """
-    search = _Search(codes, sums, counts, nodes)
-    node, code, block, bound = search.look_at_edges()
-    # The best first: what they find leaves less to look into.
-    order = np.lexsort((-bound, node))
-    node, code, block, bound = node[order], code[order], block[order], bound[order]
-    turn = np.arange(len(node)) - np.searchsorted(node, node)
-    for begin, end in pairwise(LOOKS):
-        now = (begin <= turn) & (turn < end) & (bound > search.best[node])
-        search.look_into(node[now], code[now], block[now])
+    search = _Search(codes, nodes, blocks)
+    together = max(NUMBERS_TOGETHER // blocks.shape[2], 1)
+    parts = [slice(i, i + together) for i in range(0, blocks.shape[1], together)]
+    nodes_left, cells, ends = zip(*map(search.look_at_ends, parts), strict=True)
+    search.look_into(np.concatenate(nodes_left), np.concatenate(cells), np.concatenate(ends, axis=1))
     gain = search.best * search.rows
     found = gain > SMALLEST
     rank = codes.ranks[search.code, search.row]
-    return Cuts(
-        search.code,
-        np.where(found, rank, np.iinfo(rank.dtype).max),
-        np.where(found, gain, 0.0),
-    )
+    rank[~found] = np.iinfo(rank.dtype).max
+    gain *= found
+    return Cuts(search.code, rank, gain)
 
 
 class _Search:
     """What is known of the best cuts so far; gains are over the rows of their node."""
 
-    def __init__(self, codes: SortedCodes, sums: Floats, counts: Floats, nodes: Nodes) -> None:
-        self.codes, self.nodes, self.sums, self.counts = codes, nodes, sums, counts
-        self.rows = counts[:, 0, -1]
-        self.mean = (sums[:, 0, -1] / np.maximum(self.rows, 1)).astype(np.float32)
-        self.best = np.empty(len(sums), dtype=np.float32)
-        self.code = np.empty(len(sums), dtype=np.int64)
-        self.row = np.empty(len(sums), dtype=np.int64)
-        # No residual of a tree is larger, or smaller; zero where a tree has nothing left to do.
-        self._most = np.maximum(nodes.residual.max(axis=1), 1e-6)[nodes.tree]
-        self._least = np.minimum(nodes.residual.min(axis=1), -1e-6)[nodes.tree]
-        self._chosen: Places | None = None
-        if codes.codes > EVERY_CODE:
-            self._chosen = np.empty((len(sums), CODES_LOOKED_INTO), dtype=np.int64)
+    def __init__(self, codes: SortedCodes, nodes: Nodes, blocks: Floats) -> None:
+        self.codes, self.nodes, self.blocks = codes, nodes, blocks
+        # Every row is in a block of the first code.
+        total, self.rows = blocks[:2, :, : codes.blocks].sum(axis=2)
+        self.mean = total / np.maximum(self.rows, 1)
+        self.best = np.empty(len(total), dtype=np.float32)
+        self.code = np.empty(len(total), dtype=np.int64)
+        self.row = np.empty(len(total), dtype=np.int64)
 
-    def look_at_edges(self) -> tuple[Places, Places, Places, Floats]:
-        """Find the best cuts at the edges of blocks.
+    def look_at_ends(self, part: slice) -> tuple[Places, Places, Floats]:
+        """Find the best cuts of some nodes at the ends of blocks.
 
-        Returns nodes, codes and blocks that may hold better ones, and what these may remove.
+        Returns nodes and blocks that may hold better ones, and the centred sums and the counts of
+        rows at the ends of these.
         """
-        together = max(NUMBERS_TOGETHER // self.sums[0].size, 1)
-        parts = [slice(i, i + together) for i in range(0, len(self.sums), together)]
-        for part in parts:
-            self._keep_best_edges(part)
-        positive = self._positive()
-        found = zip(*(self._promising(part, positive[part]) for part in parts), strict=True)
-        node, code, block, bound = (np.concatenate(each) for each in found)
-        return node, code, block, bound
+        codes, blocks = self.codes, self.blocks[:, part]
+        mean, rows = self.mean[part, None], self.rows[part, None]
+        inside = np.empty((2, *blocks.shape[1:]), dtype=np.float32)
+        np.multiply(blocks[1], mean, out=inside[0])
+        np.subtract(blocks[0], inside[0], out=inside[0])
+        inside[1] = blocks[1]
+        ends = running_along(inside.reshape(2, -1, codes.codes, codes.blocks)).reshape(inside.shape)
+        gains = _gain(ends[0], ends[1], rows)
+        each, cell = np.arange(len(gains)), gains.argmax(axis=1)
+        self.best[part] = gains[each, cell]
+        self.code[part] = cell // codes.blocks
+        self.row[part] = codes.windows[cell, -1]
+        cells = np.arange(gains.shape[1])[None]
+        if codes.codes > EVERY_CODE:
+            cells = self._cells_of_best_codes(gains)
+            chosen = (slice(None), each[:, None], cells)
+            blocks, ends, inside = blocks[chosen], ends[chosen], inside[chosen]
+        most, least = self.nodes.most[part, None], self.nodes.least[part, None]
+        bound = _bound(ends, inside, blocks, mean, rows, most, least)
+        bound *= inside[1] > 1.5  # one row has no cut within
+        bound *= codes.several_values[cells]
+        promising = bound > (self.best[part] * NO_BETTER)[:, None]
+        node, place = np.divmod(np.flatnonzero(promising), bound.shape[1])
+        cell = np.broadcast_to(cells, bound.shape)[node, place]
+        return node + part.start, cell, ends[:, node, place]
 
-    def _keep_best_edges(self, part: slice) -> None:
-        counts = self.counts[part]
-        centred = _centred(self.sums[part], counts, self.mean[part, None, None])
-        gains = _gain(centred, counts, self.rows[part, None, None])
-        flat = gains.reshape(len(gains), -1)
-        place = flat.argmax(axis=1)
-        self.best[part] = flat[np.arange(len(flat)), place]
-        self.code[part] = code = place // gains.shape[2]
-        # The cut is behind the last row before the edge.
-        last = np.maximum(place - code * gains.shape[2] - 1, 0)
-        self.row[part] = self.codes.windows[code, last, -1]
-        if self._chosen is not None:
-            beyond = self.codes.codes - CODES_LOOKED_INTO
-            most = np.argpartition(gains.max(axis=2), beyond, axis=1)
-            self._chosen[part] = most[:, beyond:]
+    def _cells_of_best_codes(self, gains: Floats) -> Places:
+        """Return the blocks of the codes that are best at the ends of blocks, (node, block)."""
+        by_code = gains.reshape(len(gains), self.codes.codes, -1).max(axis=2)
+        beyond = self.codes.codes - CODES_LOOKED_INTO
+        best = np.argpartition(by_code, beyond, axis=1)[:, beyond:, None]
+        cells: Places = best * self.codes.blocks + np.arange(self.codes.blocks)
+        return cells.reshape(len(gains), -1)
 
-    def _positive(self) -> NDArray[np.float64]:
-        """Sum the positive residuals in blocks, (node, code, block), of the codes looked into."""
-        codes, nodes = self.codes, self.nodes
-        if self._chosen is None:
-            width = codes.codes
-            cell = codes.cell[nodes.positive]
-        else:
-            width = CODES_LOOKED_INTO
-            chosen = self._chosen[nodes.of_node]
-            cell = codes.cell[nodes.positive[:, None], chosen]
-            cell -= (chosen - np.arange(width)) * codes.blocks
-        shape = (len(self.sums), width, codes.blocks)
-        place = cell + (nodes.of_node * (width * codes.blocks))[:, None]
-        sizes = np.repeat(nodes.size.astype(np.float64), width)
-        found: NDArray[Any] = np.bincount(place.ravel(), sizes, math.prod(shape))
-        return found.reshape(shape)
+    def look_into(self, node: Places, cell: Places, ends: Floats) -> None:
+        """Try every cut in blocks of nodes, and keep the best of each node.
 
-    def _promising(
-        self, part: slice, positive: NDArray[np.float64]
-    ) -> tuple[Places, Places, Places, Floats]:
-        """Return nodes, codes and blocks that may hold better cuts, and what these may remove."""
-        sums, counts = self.sums[part], self.counts[part]
-        chosen = None if self._chosen is None else self._chosen[part]
-        if chosen is not None:
-            sums, counts = (
-                np.take_along_axis(each, chosen[:, :, None], axis=1) for each in (sums, counts)
-            )
-        bound = _bound(
-            sums,
-            counts,
-            positive.astype(np.float32),
-            self.mean[part, None, None],
-            self.rows[part, None, None],
-            self._most[part, None, None],
-            self._least[part, None, None],
-        )
-        node, which, block = np.nonzero(bound > self.best[part, None, None])
-        code = which if chosen is None else chosen[node, which]
-        return node + part.start, code, block, bound[node, which, block]
-
-    def look_into(self, node: Places, code: Places, block: Places) -> None:
-        """Try every cut in blocks of nodes, and keep the best of each node."""
+        `ends` are the centred sums and the counts at the ends of the blocks.
+        """
         if not len(node):
             return
         nodes, codes = self.nodes, self.codes
-        mean = self.mean[node, None]
-        flat = code * codes.blocks + block
-        rows = codes.windows.reshape(-1, codes.windows.shape[2])[flat]
-        cuttable = codes.cuttable.reshape(-1, codes.windows.shape[2])[flat]
+        rows = codes.windows.take(cell, axis=0)
         place = rows + (nodes.tree[node] * nodes.residual.shape[1])[:, None]
         # Of the block's rows, those of the node: what they add to the sum, and to the count.
         own = np.empty((2, *rows.shape), dtype=np.float32)
         np.equal(nodes.leaf_of.ravel().take(place), nodes.leaf[node, None], out=own[1])
-        np.subtract(nodes.residual.ravel().take(place), mean, out=own[0])
+        np.subtract(nodes.residual.ravel().take(place), self.mean[node, None], out=own[0])
         own[0] *= own[1]
         before = running_along(own)
-        count = self.counts[node, code, block + 1]
-        at_end = np.stack([self.sums[node, code, block + 1] - count * mean[:, 0], count])
-        before += (at_end - before[..., -1])[..., None]
+        before += (ends - before[..., -1])[..., None]
         gains = _gain(before[0], before[1], self.rows[node, None])
-        gains *= cuttable
+        gains *= codes.cuttable.take(cell, axis=0)
         best = gains.argmax(axis=1)
-        each = np.arange(len(node))
-        gain, row = gains[each, best], rows[each, best]
+        gain = gains[np.arange(len(node)), best]
         # Best last, so that it is what stays of a node.
         order = np.flatnonzero(gain > self.best[node])
-        order = order[np.argsort(gain[order], kind="stable")]
-        self.best[node[order]] = gain[order]
-        self.code[node[order]] = code[order]
-        self.row[node[order]] = row[order]
+        order = order[gain[order].argsort(kind="stable")]
+        node, cell = node[order], cell[order]
+        self.best[node] = gain[order]
+        self.code[node] = cell // codes.blocks
+        self.row[node] = rows[order, best[order]]
 
 
 def _bound(
-    sums: Floats,
-    counts: Floats,
-    positive: Floats,
+    ends: Floats,
+    inside: Floats,
+    blocks: Floats,
     mean: Floats,
     rows: Floats,
     most: Floats,
     least: Floats,
 ) -> Floats:
-    """Bound what cuts in each block remove, (node, code, block).
+    """Bound what cuts in each block remove, (node, code and block).
+
+    `ends` are centred sums and counts of rows up to the end of each block, `inside` those within.
 
     The sum of residuals rises furthest where the positive ones come first, or the negative ones
     last; it falls furthest where the negative ones come first, or the positive ones last. As no
     residual is above `most` or below `least`, so many rows are needed for it. What a cut removes
     is convex in sum and count: no order of rows removes more than one of these four, or an edge.
     """
-    centred = _centred(sums, counts, mean)
-    before, after = centred[..., :-1], centred[..., 1:]
-    count_before, count_after = counts[..., :-1], counts[..., 1:]
-    negative = sums[..., 1:] - sums[..., :-1]
-    negative -= positive
+    begins = ends - inside
+    positive = blocks[2]
+    negative = blocks[0] - positive
     np.minimum(negative, 0.0, out=negative)
-    rise, rising = positive * (1 - mean / most), positive / most
-    fall, falling = negative * (1 - mean / least), negative / least
-    bound = _gain(before + rise, count_before + rising, rows)
-    np.maximum(bound, _gain(before + fall, count_before + falling, rows), out=bound)
-    np.maximum(bound, _gain(after - rise, count_after - rising, rows), out=bound)
-    return np.maximum(bound, _gain(after - fall, count_after - falling, rows), out=bound)
-
-
-def _centred(sums: Floats, counts: Floats, mean: Floats) -> Floats:
-    """Return sums less what as many average rows have: zero at both ends."""
-    centred: Floats = counts * mean
-    return np.subtract(sums, centred, out=centred)
+    extremes = np.empty((2, 4, *positive.shape), dtype=np.float32)
+    change = np.empty_like(begins)
+    for first, part, furthest in ((0, positive, most), (1, negative, least)):
+        np.multiply(part, 1 - mean / furthest, out=change[0])
+        np.multiply(part, 1 / furthest, out=change[1])
+        np.add(begins, change, out=extremes[:, first])
+        np.subtract(ends, change, out=extremes[:, first + 2])
+    return _gain(extremes[0], extremes[1], rows).max(axis=0)
 
 
 def _gain(centred: Floats, count: Floats, rows: Floats) -> Floats:
