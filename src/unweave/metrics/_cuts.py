@@ -188,7 +188,9 @@ def best_cuts(codes: SortedCodes, nodes: Nodes, blocks: Floats) -> Cuts:
     together = max(NUMBERS_TOGETHER // blocks.shape[2], 1)
     parts = [slice(i, i + together) for i in range(0, blocks.shape[1], together)]
     nodes_left, cells, ends = zip(*map(search.look_at_ends, parts), strict=True)
-    search.look_into(np.concatenate(nodes_left), np.concatenate(cells), np.concatenate(ends, axis=1))
+    search.look_into(
+        np.concatenate(nodes_left), np.concatenate(cells), np.concatenate(ends, axis=1)
+    )
     gain = search.best * search.rows
     found = gain > SMALLEST
     rank = codes.ranks[search.code, search.row]
