@@ -10,7 +10,9 @@ import pytest
 import unweave as uw
 from unweave.evaluation import probes
 from unweave.figures.style import Drawing
+from unweave.methods import method_named
 from unweave.report import report_html
+from unweave.runs import config
 from unweave.runs.config import Machine
 from unweave.runs.folder import FORMAT
 from unweave.training import loop
@@ -61,3 +63,12 @@ def test_older_runs_are_reported_on(stored, toy, monkeypatch):
     page = report_html(uw.load(folder, data=few))
     assert "How to repeat it" in page
     assert folder.name in page
+
+
+@pytest.mark.parametrize("name", ["factor_vae", "semi_supervised+factor_vae"])
+def test_settings_that_older_runs_lack_are_what_they_were(name):
+    new = config.to_json(config.Train(method=method_named(name)(), data="toy_xys", steps=1))
+    assert config.from_folder(new).method.scaled_codes
+    del new["method"]["scaled_codes"]
+    assert not config.from_folder(new).method.scaled_codes
+    assert config.from_json(new).method.scaled_codes  # as a user gets it who sets nothing

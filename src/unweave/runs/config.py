@@ -15,6 +15,10 @@ from unweave.settings.machine import Machine as Machine
 from unweave.settings.machine import Training as Training
 from unweave.settings.plain import changed_from_default, from_plain, to_plain
 
+BEFORE: Mapping[str, Mapping[str, Any]] = {"factor_vae": {"scaled_codes": False}}
+"""Settings by method that came after the first run folders and whose default is not what runs had
+before: what a folder means that does not name them."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class Train(Training):
@@ -116,6 +120,22 @@ def from_json(plain: Any) -> Train:
             plain["architecture"], "architecture", architecture_named
         )
     return from_plain(Train, values, "config")
+
+
+def from_folder(plain: Any) -> Train:
+    """Read the settings of a run folder, also of a version that had fewer of them."""
+    method = plain.get("method") if isinstance(plain, dict) else None
+    if isinstance(method, dict) and isinstance(method.get("name"), str):
+        plain = {**plain, "method": {**_before(method["name"]), **method}}
+    return from_json(plain)
+
+
+def _before(name: str) -> dict[str, Any]:
+    """Return the settings of a method that run folders may lack, as their runs had them.
+
+    `semi_supervised+factor_vae` has those of both.
+    """
+    return {k: v for part in name.split("+") for k, v in BEFORE.get(part, {}).items()}
 
 
 def named(settings: Any) -> dict[str, Any]:

@@ -156,7 +156,7 @@ class RunFolder:
         summary = stored.check_summary(content, self.config_file)
         plugins.check(plugins.from_json(content.get("plugins", []), self.config_file), self.path)
         try:
-            return settings_of_run.from_json(content.get("settings")), summary
+            return settings_of_run.from_folder(content.get("settings")), summary
         except ConfigError as error:
             raise DataError(f"{self.config_file}: {error}") from error
 
