@@ -269,7 +269,7 @@ def table_of_bias(latents: int = 4, batch: int = 128, draws: int = 20) -> str:
 
 
 def table_of_moments(count: int = 10_000) -> str:
-    """Return MIG of codes that a perfect observer of pixels would give, who knows no factors."""
+    """Return scores of codes that a perfect observer of pixels would give, who knows no factors."""
     data = load_data("dsprites")
     rows = np.random.default_rng(0).choice(len(data), size=count, replace=False)
     image, factors = data.images(rows)[:, 0], data.factors(rows)
@@ -290,11 +290,12 @@ def table_of_moments(count: int = 10_000) -> str:
         "x, y, extent, elongation, wider than high": (x, y, extent, elongation, wider),
         "x, y and the true size and shape": (x, y, factors[:, 1], factors[:, 0]),
     }
-    lines = ["| code | MIG | shape, size, orientation, x, y |", "|---|---|---|"]
+    lines = ["| code | MIG | shape, size, orientation, x, y | DCI |", "|---|---|---|---|"]
     for name, columns in codes.items():
-        score = mig(np.stack(columns, 1), factors)
+        code = np.stack(columns, 1)
+        score = mig(code, factors)
         gaps = " ".join(f"{gap:.2f}" for gap in score.details["gap_per_factor"])
-        lines.append(f"| {name} | {score.value:.3f} | {gaps} |")
+        lines.append(f"| {name} | {score.value:.3f} | {gaps} | {dci(code, factors).value:.3f} |")
     return "\n".join(lines)
 
 
