@@ -107,3 +107,18 @@ def test_what_a_default_gave_is_kept_until_the_default_changes(tmp_path, monkeyp
     text = defaults.KEPT.read_text(encoding="utf-8")
     defaults.KEPT.write_text(text.replace(kept["settings"], other), encoding="utf-8")
     assert defaults.kept_of("pca", 2) is None
+
+
+def test_methods_for_axes_are_set_against_the_plain_vae(monkeypatch):
+    scores = {"vae": (0.1, 0.1), "beta_vae": (0.2, 0.2), "hfs": (0.2, 0.05), "qlae": (0.0, 0.0)}
+
+    def kept(name, steps):
+        mig, dci = scores.get(name, (None, None))
+        return None if mig is None else {"figures": {"mig": mig, "dci": dci}}
+
+    monkeypatch.setattr(defaults, "kept_of", kept)
+    both, one, neither, waiting = defaults.against_plain().splitlines()
+    assert both.endswith(": beta_vae") and one.endswith(": hfs") and neither.endswith(": qlae")
+    assert "tripod" in waiting and "qlae" not in waiting
+    del scores["vae"]
+    assert "Not known" in defaults.against_plain()
