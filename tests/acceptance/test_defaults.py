@@ -118,7 +118,10 @@ def test_methods_for_axes_are_set_against_the_plain_vae(monkeypatch):
 
     monkeypatch.setattr(defaults, "kept_of", kept)
     both, one, neither, waiting = defaults.against_plain().splitlines()
-    assert both.endswith(": beta_vae") and one.endswith(": hfs") and neither.endswith(": qlae")
-    assert "tripod" in waiting and "qlae" not in waiting
+    assert both.endswith(": beta_vae")
+    assert one.endswith(": hfs")
+    assert neither.endswith(": qlae")
+    assert "tripod" in waiting
+    assert "qlae" not in waiting
     del scores["vae"]
     assert "Not known" in defaults.against_plain()
