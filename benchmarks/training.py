@@ -32,6 +32,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
+from marked_pages import renew
 from training_contenders import (
     CONTENDERS,
     ENCODING,
@@ -203,8 +204,7 @@ def main() -> None:
     text = report(rates, options.clock, loads)
     print(text)
     if not options.quick:
-        command = " ".join(["python benchmarks/training.py", *sys.argv[1:]])
-        REPORT.write_text(f"# Speed of training\n\n`{command}` printed:\n\n{text}")
+        renew(REPORT, {"measured": text.rstrip()})
 
 
 if __name__ == "__main__":

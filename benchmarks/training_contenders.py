@@ -19,6 +19,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from unweave import devices
 from unweave.data import load_data
+from unweave.devices import Precision
 from unweave.methods import method_named
 from unweave.networks import architecture_named
 from unweave.runs.config import Machine, Train
@@ -76,7 +77,15 @@ def rate_of(times: list[float], batch_size: int) -> float:
 
 
 def measure_loop(
-    clock: Clock, sizes: Sizes, method: str, architecture: str, data: str, batch_size: int
+    clock: Clock,
+    sizes: Sizes,
+    method: str,
+    architecture: str,
+    data: str,
+    batch_size: int,
+    *,
+    precision: Precision = "float32",
+    compiled: bool = False,
 ) -> float:
     """Return images per second of our loop."""
     config = Train(
@@ -85,16 +94,18 @@ def measure_loop(
         architecture=architecture_named(architecture)(),
         steps=WARM_UP_STEPS + sizes.steps,
         batch_size=batch_size,
+        precision=precision,
+    )
+    machine = Machine(
+        device="cpu",
+        threads=clock.threads,
+        evaluations=0,
+        checkpoint_seconds=1e9,
+        compile=compiled,
     )
     watcher = StepTimes(clock)
     with tempfile.TemporaryDirectory() as folder:
-        loop.start(
-            config,
-            load_data(data),
-            Path(folder) / "run",
-            Machine(device="cpu", threads=clock.threads, evaluations=0, checkpoint_seconds=1e9),
-            [watcher],
-        )
+        loop.start(config, load_data(data), Path(folder) / "run", machine, [watcher])
     return rate_of(watcher.times[:-1], batch_size)  # the last step also writes the checkpoint
 
 
@@ -239,8 +250,19 @@ def measure_peak(clock: Clock, side: int = 2048) -> float:
     return statistics.median(rates)
 
 
-def conv64_loop(method: str) -> Callable[[Clock, Sizes], float]:
-    return lambda clock, sizes: measure_loop(clock, sizes, method, "conv64", "dsprites", 64)
+def conv64_loop(
+    method: str, precision: Precision = "float32", compiled: bool = False
+) -> Callable[[Clock, Sizes], float]:
+    return lambda clock, sizes: measure_loop(
+        clock,
+        sizes,
+        method,
+        "conv64",
+        "dsprites",
+        64,
+        precision=precision,
+        compiled=compiled,
+    )
 
 
 def plain_loop(**changes: bool) -> Callable[[Clock, Sizes], float]:
@@ -266,7 +288,14 @@ LADDER = {
     "+ channels_last, ReLU in place, fused Adam": plain_loop(allocator=True, channels_last=True),
     "+ our layers": plain_loop(allocator=True, channels_last=True, our_layers=True),
 }
-OURS = {"our loop, vae": conv64_loop("vae"), "our loop, beta_vae": conv64_loop("beta_vae")}
+OURS = {
+    "our loop, vae": conv64_loop("vae"),
+    "our loop, beta_vae": conv64_loop("beta_vae"),
+    "our loop, beta_tcvae": conv64_loop("beta_tcvae"),
+    "our loop, factor_vae": conv64_loop("factor_vae"),
+    "our loop, beta_vae, --compile": conv64_loop("beta_vae", compiled=True),
+    "our loop, beta_vae, --precision bfloat16": conv64_loop("beta_vae", "bfloat16"),
+}
 ENCODING = {"plain encoding": measure_plain_encoding, "our encoding": measure_run_encoding}
 LAYERS = {f"layers of {name}": layers_of(name) for name in ("conv64", "quick64")}
 OTHERS = {
