@@ -7,6 +7,7 @@ import unweave as uw
 from unweave import recipes
 
 QUIET = uw.Machine(evaluations=1)
+BATCH = 128
 
 
 def trained(method: uw.methods.Method, seed: int = 0, steps: int = 800) -> uw.Run:
@@ -23,7 +24,7 @@ def trained(method: uw.methods.Method, seed: int = 0, steps: int = 800) -> uw.Ru
         replace(method, optimizer=rate),
         "dsprites",
         steps=steps,
-        batch_size=recipe.batch_size,
+        batch_size=BATCH,
         seed=seed,
         architecture=recipe.architecture,
         out=folder,
