@@ -54,6 +54,22 @@ def test_aligned_codes_are_above_both_nulls_and_turned_ones_are_not() -> None:
     assert "rotated 0." in str(turned)
 
 
+@pytest.mark.parametrize(
+    ("value", "higher", "said"),
+    [
+        (0.55, True, "no better than random rotations of the same codes, 0.500 to 0.600"),
+        (0.61, True, "hardly better than random rotations of the same codes, 0.500 to 0.600: by"),
+        (0.49, False, "hardly better than random rotations of the same codes, 0.500 to 0.600: by"),
+        (0.9, True, ""),
+    ],
+)
+def test_a_value_beyond_every_draw_is_not_said_to_be_within_them(value, higher, said) -> None:
+    draws = {"rotated": (0.5, 0.6)}
+    score = Score("mig", value, "mine", higher_is_better=higher, nulls=draws)
+    assert said in "; ".join(score.remarks)
+    assert bool(said) == bool(score.remarks)
+
+
 def test_many_mixtures_look_disentangled_until_their_null_is_seen() -> None:
     values = {}
     factors = FACTORS[:400, 1:]

@@ -99,9 +99,7 @@ class Score:
         )
         if worse:
             notes.append(f"worse than chance, {self.chance:.3f}")
-        for null, draws in self.nulls.items():
-            if not self.above(null):
-                notes.append(f"no better than {NULLS[null]}, {min(draws):.3f} to {max(draws):.3f}")
+        notes += [self._beside(null) for null in self.nulls if not self.above(null)]
         dropped = () if self.made is None else self.made.dropped_codes
         if self.made is not None and dropped:
             notes.append(f"{len(dropped)} of {self.made.codes} codes left out: {_few(dropped)}")
@@ -110,6 +108,15 @@ class Score:
     def above(self, null: str) -> bool:
         """Say whether the value is better than every draw of a null and two deviations off."""
         return _is_above(self.value, self.nulls[null], self.higher_is_better)
+
+    def _beside(self, null: str) -> str:
+        """Say where the value stands to a null that it is not above."""
+        draws = self.nulls[null]
+        span = f"{NULLS[null]}, {min(draws):.3f} to {max(draws):.3f}"
+        beyond = self.value > max(draws) if self.higher_is_better else self.value < min(draws)
+        if beyond:
+            return f"hardly better than {span}: by less than two of their deviations"
+        return f"no better than {span}"
 
     def __float__(self) -> float:
         return self.value
