@@ -162,8 +162,8 @@ class Rising(Plateau):
 def test_a_run_that_gets_no_better_ends_there_as_a_run_of_that_many_steps(
     toy, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("unweave.workflows.Plateau", Rising)
-    monkeypatch.setattr("unweave.workflows.Pictures", loop.Watcher)
+    monkeypatch.setattr("unweave.workflows.training.Plateau", Rising)
+    monkeypatch.setattr("unweave.workflows.training.Pictures", loop.Watcher)
     Rising.heights = [-100.0, -90.0, -89.99, -89.98, -50.0]
     machine = Machine(patience=2, evaluations=8, threads=1)
     how = {"steps": 16, "batch_size": 4, "evaluate": False, "progress": False}
@@ -177,8 +177,8 @@ def test_a_run_that_gets_no_better_ends_there_as_a_run_of_that_many_steps(
 
 
 def test_a_run_that_rises_is_not_stopped_and_ctrl_c_still_stops_it(toy, tmp_path, monkeypatch):
-    monkeypatch.setattr("unweave.workflows.Plateau", Rising)
-    monkeypatch.setattr("unweave.workflows.Pictures", loop.Watcher)
+    monkeypatch.setattr("unweave.workflows.training.Plateau", Rising)
+    monkeypatch.setattr("unweave.workflows.training.Pictures", loop.Watcher)
     Rising.heights = [-100.0, -90.0, -80.0, -70.0]
     machine = Machine(patience=2, evaluations=4, threads=1)
     run = train(tmp_path / "a", toy, machine=machine)
@@ -189,7 +189,7 @@ def test_a_run_that_rises_is_not_stopped_and_ctrl_c_still_stops_it(toy, tmp_path
             ask_to_stop()
 
     Rising.heights = [-100.0, -90.0, -80.0, -70.0]
-    monkeypatch.setattr("unweave.workflows.Pictures", Impatient)
+    monkeypatch.setattr("unweave.workflows.training.Pictures", Impatient)
     with pytest.raises(Stopped, match="stopped after step 1 of 4"):
         train(tmp_path / "b", toy, machine=machine)
 
