@@ -39,7 +39,7 @@ WIDEST = 256.0  # ratio of the largest weight that is tried to the smallest
 TRAINING = 0.9  # share of the time; the rest is for scores and pictures
 FEWEST_STEPS = 500
 SEVERAL = 3  # seeds, where there is time
-ENOUGH_STEPS = 8000  # of each of them: as many images as the recipe has
+ENOUGH_STEPS = 8000  # of each of them: nearly as many images as the recipe has
 BLOCKS_FROM = 48  # pixels of a side from which blocks of 2×2 are drawn as one
 
 
