@@ -241,7 +241,9 @@ seed 100; the runs of `what_where` were judged once before, with eight times the
 A higher evidence bound (ELBO) is a better likelihood, not a better code. On Color-dSprites the
 recipe finds x, y and the area, each in one latent, and nothing else in this time; the others spread
 more over more latents. Of Yale's faces nothing is shown; three latents are on whichever way.
-Times compare within a set: sets were run on machines of different speed. {unscored}`python benchmarks/auto.py --yale FILE` wrote this page.
+Times compare within a set: sets were run on machines of different speed. The photographs are
+`china.jpg` by danielbuechele and `flower.jpg` by vultilion (CC BY 2.0), of which networks decode
+what is shown. {unscored}`python benchmarks/auto.py --yale FILE` wrote this page.
 
 {pictures}
 """
