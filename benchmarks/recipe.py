@@ -57,7 +57,7 @@ DEFAULT, LONGER = "default", "three times as long"
 NETWORKS: dict[str, tuple[Architecture, int, float]] = {
     "what_where": (WhatWhere(), 4200, 150.0),
     "patches_any": (PatchesAny(), 6000, 100.0),
-    "quick64": (Quick64(), 2000, 100.0),
+    "quick64": (Quick64(), 4000, 100.0),
 }
 """Network, steps that take about the time of the default, and where the KL weight begins:
 just below where everything stays off, which short trials found."""
