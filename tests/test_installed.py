@@ -66,7 +66,9 @@ def built(tmp_path_factory) -> tuple[Path, Path]:
             shutil.copyfile(path, source / path.name)
     sdist = base / build("sdist", source, base)
     with tarfile.open(sdist) as archive:
-        archive.extractall(base / "unpacked", filter="data")
+        # The first releases of Python 3.11 know no filters.
+        archive.extraction_filter = getattr(tarfile, "data_filter", None)
+        archive.extractall(base / "unpacked")
     (unpacked,) = (base / "unpacked").iterdir()
     return sdist, base / build("wheel", unpacked, base)
 

@@ -31,7 +31,10 @@ def run(runs):
 
 @pytest.fixture
 def own_run(served, request):
-    """A copy of a run that a test may change."""
+    """A copy of a run that a test may change; asked for before `visit`, to go after its page.
+
+    A page that is still open asks for its run every second, and complains if it is gone.
+    """
     folder = served.root / f"own-{request.node.name}"
     shutil.copytree(served.root / "vae-s0", folder)
     yield folder
@@ -122,7 +125,7 @@ def test_a_draw_from_the_prior_is_started_from(visit, run):
     assert_same(canvas(page, ".decoded"), decoded(run, run.prior_codes(1, 0)[0]))
 
 
-def test_a_name_is_kept_in_the_folder_and_used_in_figures(visit, own_run):
+def test_a_name_is_kept_in_the_folder_and_used_in_figures(own_run, visit):
     page = visit(f"/runs/{own_run.name}")
     field = page.get_by_label("Name of latent 1")
     field.fill("x <b>position</b>")
@@ -136,7 +139,7 @@ def test_a_name_is_kept_in_the_folder_and_used_in_figures(visit, own_run):
     assert page.locator("b", has_text="position").count() == 0  # text stays text
 
 
-def test_a_run_that_trains_is_followed_without_reloading(visit, own_run):
+def test_a_run_that_trains_is_followed_without_reloading(own_run, visit):
     (own_run / "networks.safetensors").unlink()
     lines = (own_run / "record.jsonl").read_text()
     status = {"state": "running", "step": 4, "steps": 1000, "pid": os.getpid()}
