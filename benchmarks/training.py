@@ -26,6 +26,7 @@ import platform
 import statistics
 import subprocess
 import sys
+from datetime import UTC, datetime
 from math import prod
 from pathlib import Path
 
@@ -204,7 +205,9 @@ def main() -> None:
     text = report(rates, options.clock, loads)
     print(text)
     if not options.quick:
-        renew(REPORT, {"measured": text.rstrip()})
+        command = " ".join(["python benchmarks/training.py", *sys.argv[1:]])
+        said = f"`{command}` on {datetime.now(UTC).date()}:"
+        renew(REPORT, {"measured": f"{said}\n\n{text.rstrip()}"})
 
 
 if __name__ == "__main__":
