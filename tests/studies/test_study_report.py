@@ -10,6 +10,7 @@ from read_pages import Page
 from unweave.cli import main
 from unweave.pages import files_in
 from unweave.studies.report import plots
+from unweave.studies.report.blocks import Plot, Text
 from unweave.studies.report.sections import agreement, medians, trade_offs
 from unweave.studies.report.summary import missing_words
 from unweave.studies.report.table import StudyTable
@@ -180,3 +181,25 @@ def test_few_runs_have_no_rank_correlations():
     assert "5 runs are too few to tell" in blocks[1].text
     enough = rows(*((f"a{i}", i, "done") for i in range(6)))
     assert "sizes up to 0.83 are common by chance" in list(agreement(enough))[1].caption
+
+
+def test_metrics_are_ranked_within_a_data_set_and_not_across():
+    # Within each set the two scores rank runs in opposite orders; the second is harder by both.
+    easy = [row | {"mig": row["mig"] + 5, "sap": row["sap"] + 5} for row in six_runs("easy").rows]
+    both = StudyTable(easy + six_runs("hard/one").rows, [], ["mig", "sap"])
+    plots = [block for block in agreement(both) if isinstance(block, Plot)]
+    assert [plot.name for plot in plots] == ["agreement-easy", "agreement-hard-one"]
+    for plot, source in zip(plots, ("easy", "hard/one"), strict=True):
+        assert f"over all runs on {source}." in plot.caption
+        shown = {text.get_text() for text in plot.drawing.axes[0].texts}
+        assert "-1.00" in shown or "−1.00" in shown
+    few = StudyTable(easy[:3] + six_runs("hard/one").rows, [], ["mig", "sap"])
+    said = [block.text for block in agreement(few) if isinstance(block, Text)]
+    assert said == [
+        "3 runs on easy are too few to tell: ranks of fewer than 6 agree by chance."
+    ]
+
+
+def six_runs(source: str) -> StudyTable:
+    found = rows(*((f"a{i}", i, "done") for i in range(6)))
+    return StudyTable([row | {"data": source} for row in found.rows], [], ["mig", "sap"])

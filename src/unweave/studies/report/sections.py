@@ -16,6 +16,7 @@ from unweave.studies.report.blocks import Block, Cells, Code, Heading, Picture, 
 from unweave.studies.report.published import LEAST_SPREAD, cells_of, marks_of
 from unweave.studies.report.statistics import (
     Comparison,
+    Numbers,
     compare,
     median_interval,
     rank_agreement,
@@ -263,27 +264,42 @@ def _percent(share: float) -> str:
 
 
 def agreement(done: StudyTable) -> Iterator[Block]:
-    """Show how far metrics rank the runs alike, all turned so that higher is better."""
+    """Show how far metrics rank the runs alike, all turned so that higher is better.
+
+    Each data set has its own picture: over several, metrics would agree because one data set
+    is harder than another.
+    """
+    sources = list(dict.fromkeys(row["data"] for row in done.rows))
+    named = {source: _ranked(done.where(data=source)) for source in sources}
+    named = {source: found for source, found in named.items() if len(found[0]) >= 2}
+    if not named:
+        return
+    yield Heading("Do the metrics agree?")
+    for source, (names, matrix) in named.items():
+        runs = len(done.where(data=source))
+        where = f" on {source}" if len(sources) > 1 else ""
+        if runs < FEWEST_RUNS:
+            yield Text(
+                f"{counted(runs, 'run')}{where} are too few to tell: ranks of fewer than "
+                f"{FEWEST_RUNS} agree by chance."
+            )
+            continue
+        caption = f"Rank correlation between scores, over all runs{where}. {by_chance(runs)}"
+        if not all(map(higher_is_better, done.metrics)):
+            caption += " All are turned so that higher is better."
+        name = f"agreement-{_in_a_name(source)}" if len(sources) > 1 else "agreement"
+        yield Plot(name, draw_agreement(names, matrix), caption)
+
+
+def _ranked(done: StudyTable) -> tuple[list[str], Numbers]:
+    """Return the rank correlations between scores of which more than one value is known."""
     columns = {
         metric: done.column(metric) * (1 if higher_is_better(metric) else -1)
         for metric in done.metrics
     }
     if _has(done, "elbo"):
         columns["elbo"] = done.column("elbo")
-    names, matrix = rank_agreement(columns)
-    if len(names) < 2:
-        return
-    yield Heading("Do the metrics agree?")
-    if len(done) < FEWEST_RUNS:
-        yield Text(
-            f"{counted(len(done), 'run')} are too few to tell: ranks of fewer than {FEWEST_RUNS} "
-            "agree by chance."
-        )
-        return
-    caption = f"Rank correlation between scores, over all runs. {by_chance(len(done))}"
-    if not all(map(higher_is_better, done.metrics)):
-        caption += " All are turned so that higher is better."
-    yield Plot("agreement", draw_agreement(names, matrix), caption)
+    return rank_agreement(columns)
 
 
 def trade_offs(plan: Plan, done: StudyTable, metric: str) -> Iterator[Block]:
@@ -316,6 +332,11 @@ def trade_offs(plan: Plan, done: StudyTable, metric: str) -> Iterator[Block]:
                 yield Plot(f"map-{method}", plots.setting_map(rows, metric, pixels), caption)
 
 
+def _in_a_name(words: str) -> str:
+    """Return words as they may stand in the name of a file."""
+    return "".join(c if c.isalnum() else "-" for c in words)
+
+
 def traversals(ledger: Ledger, done: StudyTable, metric: str) -> Iterator[Block]:
     """Show the run in the middle of each arm, not the best one."""
     shown = 0
@@ -335,7 +356,7 @@ def traversals(ledger: Ledger, done: StudyTable, metric: str) -> Iterator[Block]
             yield Heading("Traversals of the median run of each arm")
         shown += 1
         said = "" if middle.get(metric) is None else f", {metric} {middle[metric]:.3f}"
-        name = "traversals-" + "".join(c if c.isalnum() else "-" for c in arm)
+        name = f"traversals-{_in_a_name(arm)}"
         yield Picture(name, file.read_bytes(), f"{arm}, seed {middle['seed']}{said}")
 
 
