@@ -160,12 +160,19 @@ def hessian_ratio(decoder: nn.Module, z: Latents, steps: Tensor, directions: int
     points = torch.cat([z[None], z + moves, z - moves])
     ratios = []
     for values in activations(decoder, points.flatten(0, 1)):
-        here, around = values.unflatten(0, points.shape[:2]).tensor_split([1])
-        ahead, back = around.chunk(2)
+        here, ahead, back = values.unflatten(0, points.shape[:2]).split([1, *[2 * directions] * 2])
         of_signs, of_normals = (ahead - 2 * here + back).chunk(2)
         least = torch.finfo(z.dtype).tiny
-        ratios.append(of_signs.var(0).sum() / of_normals.var(0).sum().clamp_min(least))
+        ratios.append(total_variance(of_signs) / total_variance(of_normals).clamp_min(least))
     return torch.stack(ratios).mean()
+
+
+def total_variance(values: Tensor) -> Scalar:
+    """Return the sum of the variances over the first dimension.
+
+    PyTorch's own takes ten times as long over two values that lie far apart in memory.
+    """
+    return (values - values.mean(0)).square().sum() / (len(values) - 1)
 
 
 def activations(decoder: nn.Module, z: Latents) -> list[Tensor]:

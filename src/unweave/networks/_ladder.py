@@ -68,7 +68,9 @@ class StochasticLayer(nn.Module):
         """Bring the state above to the size of this layer."""
         if self.start is None:
             return state
-        return interpolate(state, size=self.size) + self.start
+        # In this order the sum takes the layout of the map, not that of a single pixel enlarged,
+        # which is none: gradients of two layouts are slow to bring together.
+        return self.start + interpolate(state, size=self.size)
 
     def posterior(self, state: Tensor, activation: Tensor) -> DiagonalGaussian:
         """Return q(z | x, latents above)."""
@@ -78,7 +80,7 @@ class StochasticLayer(nn.Module):
     def prior(self, state: Tensor) -> tuple[DiagonalGaussian, Tensor]:
         """Return p(z | latents above), and the state with what the prior net adds to it."""
         outputs = self.prior_net(state)
-        latents, change = outputs[:, : 2 * self.latents], outputs[:, 2 * self.latents :]
+        latents, change = outputs.split([2 * self.latents, outputs.shape[1] - 2 * self.latents], 1)
         return DiagonalGaussian.from_outputs(latents), state + change
 
     def leave(self, state: Tensor, z: Tensor) -> Tensor:
