@@ -7,7 +7,7 @@ import pytest
 from unweave.methods.beta_vae import BetaVAE
 from unweave.methods.gvae import GVAE
 from unweave.studies.report.blocks import Block, Cells
-from unweave.studies.report.choosing import between_data_sets, with_labels
+from unweave.studies.report.choosing import between_data_sets, with_labels, without_labels
 from unweave.studies.report.table import StudyTable
 
 
@@ -79,3 +79,20 @@ def test_settings_that_are_best_on_one_set_are_judged_on_the_other(there, rank, 
 def test_one_data_set_has_nothing_to_transfer_to():
     table = two_sets([0.2, 0.3, 0.4, 0.5, 0.6, 0.7])
     assert list(between_data_sets(table, ("a",))) == []
+
+
+def test_the_seed_that_each_score_chooses_stands_beside_the_median_of_its_arm():
+    rows = [
+        {"run": f"{arm}{seed}", "arm": arm, "method": arm, "data": "d", "seed": seed, "mig": value}
+        for arm, values in (("vae", [0.1, 0.2, 0.6]), ("pca", [0.3, 0.3]))
+        for seed, value in enumerate(values)
+    ]
+    chosen = {
+        "udr": {"vae0": 0.5, "vae1": 0.9, "vae2": 0.7, "pca0": 0.9, "pca1": 0.1},
+        "model_centrality": {"vae0": 0.1, "vae1": 0.2, "vae2": 0.3, "pca0": 0.9, "pca1": 0.1},
+    }
+    found = list(without_labels(StudyTable(rows, [], ["mig"]), chosen, "mig"))
+    # Five runs are too few for ranks, three seeds of an arm are enough to choose among.
+    (table,) = [block for block in found if isinstance(block, Cells)]
+    assert table.header[3:5] == ["chosen by udr", "chosen by model_centrality"]
+    assert table.lines == [["vae", "3", "0.200", "0.200 (seed 1)", "0.600 (seed 2)", "0.600"]]

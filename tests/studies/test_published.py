@@ -2,6 +2,7 @@
 
 import pytest
 
+from unweave.errors import ConfigError
 from unweave.studies import expand
 from unweave.studies.define.study import study_from_plain
 from unweave.studies.report.published import cells_of, marks_of
@@ -74,6 +75,39 @@ def test_what_was_not_run_is_said_and_data_sets_are_kept_apart():
     elsewhere = [published("vae", 0.3, data="toy_shapes")]
     assert marks({"vae": [0.3] * 3}, elsewhere) == ["not run"]
     assert marks({"vae": [0.3] * 3}, elsewhere, data="toy_shapes") == ["reproduced"]
+
+
+def test_of_runs_among_which_a_score_without_labels_chose_the_chosen_one_counts():
+    entry = published("vae", 0.6, chosen_by="udr")
+    study = study_from_plain(
+        {"name": "marks", "data": "toy_xys", "methods": ["vae"]}
+        | {"metrics": ["mig"], "published": [entry, entry | {"chosen_by": "model_centrality"}]}
+    )
+
+    def cells(migs: list[float], udr: dict[str, float]):
+        rows = [
+            {"run": f"r{seed}", "method": "vae", "data": "toy_xys", "mig": mig, "state": "done"}
+            for seed, mig in enumerate(migs)
+        ]
+        table = StudyTable(rows, [], ["mig"]).with_scores({"udr": udr, "model_centrality": {}})
+        return cells_of(expand(study), table)
+
+    by_udr, by_centrality = cells([0.1, 0.6, 0.2], {"r0": 0.3, "r1": 0.8, "r2": 0.5})
+    assert (by_udr.ours, by_udr.in_seeds, by_udr.mark) == ((0.6,), "1 of 3", "reproduced")
+    assert by_udr.name == "vae, chosen by udr"
+    assert (by_centrality.ours, by_centrality.mark) == ((), "not run")
+    worst, _ = cells([0.1, 0.6, 0.2], {"r0": 0.9, "r1": 0.8, "r2": 0.5})
+    assert (worst.in_words, worst.mark) == ("0.1", "not reproduced")
+    few, _ = cells([0.1, 0.6], {"r0": 0.3, "r1": 0.8})
+    assert few.mark == "too few seeds"
+
+
+def test_a_score_that_chooses_has_to_be_one_of_those_there_are():
+    with pytest.raises(ConfigError, match="udr_spearman"):
+        study_from_plain(
+            {"name": "marks", "data": "toy_xys", "methods": ["vae"]}
+            | {"published": [published("vae", 0.6, chosen_by="udr_spearmann")]}
+        )
 
 
 def test_marks_are_counted():

@@ -195,9 +195,7 @@ def test_metrics_are_ranked_within_a_data_set_and_not_across():
         assert "-1.00" in shown or "−1.00" in shown
     few = StudyTable(easy[:3] + six_runs("hard/one").rows, [], ["mig", "sap"])
     said = [block.text for block in agreement(few) if isinstance(block, Text)]
-    assert said == [
-        "3 runs on easy are too few to tell: ranks of fewer than 6 agree by chance."
-    ]
+    assert said == ["3 runs on easy are too few to tell: ranks of fewer than 6 agree by chance."]
 
 
 def six_runs(source: str) -> StudyTable:

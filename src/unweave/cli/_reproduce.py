@@ -69,7 +69,7 @@ def _reproduce(flags: Flags) -> int:
     from unweave.studies import expand, ledger_of, make_table, run_study
     from unweave.studies.define.study import read_study, shipped_studies
     from unweave.studies.report.published import cells_of, marks_of
-    from unweave.studies.report.write import write_report
+    from unweave.studies.report.write import chosen_without_labels, write_report
 
     study = read_study(flags.name)
     if flags.name not in shipped_studies():
@@ -87,7 +87,7 @@ def _reproduce(flags: Flags) -> int:
         failures = outcome.failures()
     plan = expand(study)
     ledger = ledger_of(plan, flags.out)
-    table = make_table(plan, ledger)
+    table = make_table(plan, ledger).with_scores(chosen_without_labels(plan, ledger))
     folder = Path(flags.to) if flags.to else ledger.study_folder(study.name)
     table.write(folder / f"{study.name}.csv")
     page = write_report(plan, ledger, folder / f"{study.name}.md")
@@ -126,7 +126,7 @@ def _as_table(cells: Any) -> Table:
             entry.metric,
             f"{entry.value:g}{spread}",
             cell.in_words,
-            str(len(cell.ours)),
+            cell.in_seeds,
             cell.mark,
         )
     return shown

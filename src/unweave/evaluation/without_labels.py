@@ -137,7 +137,7 @@ def vote_score(codes: Numbers, free: Numbers) -> float:
     return float(votes.max(axis=1).sum() / votes.sum())
 
 
-def udr_of_runs(runs: Sequence[Run], images: NDArray[Any]) -> list[float]:
+def udr_of_runs(runs: Sequence[Run], images: NDArray[Any], protocol: str = "lasso") -> list[float]:
     """Return the UDR of each of several runs that differ by their seed, on some images."""
     codes, kls = [], []
     for run in runs:
@@ -147,5 +147,5 @@ def udr_of_runs(runs: Sequence[Run], images: NDArray[Any]) -> list[float]:
             mean, logvar = posterior
             kl = run.code_prior.kl(mean, logvar, np.exp(logvar)).mean(axis=0)
             kls.append(kl - run.code_prior.least_kl)  # what a dead latent costs says nothing
-    score = metrics.udr(codes, kls=kls if len(kls) == len(codes) else None)
+    score = metrics.udr(codes, kls=kls if len(kls) == len(codes) else None, protocol=protocol)
     return [float(value) for value in score.details["score_per_model"]]

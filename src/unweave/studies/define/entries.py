@@ -117,6 +117,10 @@ class MethodPlan:
     variation: Variation = Variation()
 
 
+WITHOUT_LABELS = ("udr", "udr_spearman", "model_centrality")
+"""Scores that choose among runs without labels, and the columns of tables that have them."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Published:
     """A number of a paper, to stand beside ours."""
@@ -132,6 +136,8 @@ class Published:
     """Which of our settings it belongs to, if several are varied."""
     data: str = ""
     """Which of our data sets it belongs to, if there are several."""
+    chosen_by: str = ""
+    """Score without labels that chose the run it is of; if not given, it is of all seeds."""
     source: str = ""
     note: str = ""
     """What is different there: protocol, budget, data."""
@@ -342,6 +348,8 @@ def read_published(value: Any) -> tuple[Published, ...]:
         settings = read_settings(entry.get("settings", {}), f"published[{index}].settings")
         plain = {k: v for k, v in entry.items() if k != "settings"}
         read = from_plain(_PlainPublished, plain, f"published[{index}]")
+        if read.chosen_by:
+            catalog.check_name(read.chosen_by, WITHOUT_LABELS, "score without labels (chosen_by)")
         found.append(Published(settings=settings, **vars(read)))
     return tuple(found)
 
@@ -353,6 +361,7 @@ class _PlainPublished:
     value: float
     spread: float | None = None
     data: str = ""
+    chosen_by: str = ""
     source: str = ""
     note: str = ""
     reason: str = ""

@@ -16,6 +16,9 @@ from unweave.studies.report.blocks import Block, Cells, Heading, Plot, Text
 from unweave.studies.report.table import StudyTable
 from unweave.views import FEWEST_RUNS, by_chance
 
+FEWEST_SEEDS = 3
+"""Among fewer there is next to nothing to choose."""
+
 
 def without_labels(
     done: StudyTable, chosen: Mapping[str, Mapping[str, float]], metric: str
@@ -43,16 +46,44 @@ def without_labels(
         pictures.append(Plot(f"selection-{name}", drawing, f"{name} against {metric}"))
     if not lines:
         yield Text(f"Fewer than {FEWEST_RUNS} runs with decoders: their ranks would say nothing.")
+        yield from _within_arms(done, chosen, metric)
         return
     most = max(int(line[1]) for line in lines)
     header = ["score without labels", "runs", *(f"ρ with {m}" for m in done.metrics), "its choice"]
     yield Cells(header, lines, "Rank correlations of scores without labels and true ones")
     yield Text(
-        f"ρ: Spearman's rank correlation with the true score. {by_chance(most)} udr compares a "
-        "run with the other seeds of its arm, model_centrality with runs of all arms: of many "
-        "runs those at even distances, as each pair costs an encoding."
+        f"ρ: Spearman's rank correlation with the true score. {by_chance(most)} udr (by lasso) "
+        "and udr_spearman compare a run with the other seeds of its arm, model_centrality with "
+        "runs of all arms: of many runs those at even distances, as each pair costs an encoding."
     )
     yield from pictures
+    yield from _within_arms(done, chosen, metric)
+
+
+def _within_arms(
+    done: StudyTable, chosen: Mapping[str, Mapping[str, float]], metric: str
+) -> Iterator[Block]:
+    """Say which seed of each arm such scores choose, and what it is worth."""
+    lines = []
+    for arm, rows in done.arms().items():
+        scored = [row for row in rows.rows if row.get(metric) is not None]
+        picked = {}
+        for name, scores in chosen.items():
+            known = [row for row in scored if row["run"] in scores]
+            if len(known) >= FEWEST_SEEDS:
+                picked[name] = max(known, key=lambda row: scores[row["run"]])
+        if not picked:
+            continue
+        truly = np.array([row[metric] for row in scored])
+        cells = [
+            f"{picked[name][metric]:.3f} (seed {picked[name]['seed']})" if name in picked else "–"
+            for name in chosen
+        ]
+        best = _turned(truly, metric).max() * _sign(metric)
+        lines.append([arm, str(len(scored)), f"{np.median(truly):.3f}", *cells, f"{best:.3f}"])
+    if lines:
+        header = ["arm", "seeds", "median", *(f"chosen by {name}" for name in chosen), "best"]
+        yield Cells(header, lines, f"{metric} of the seed that each score without labels chooses")
 
 
 def with_labels(plan: Plan, done: StudyTable, metric: str) -> Iterator[Block]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from unweave.errors import DataError
+from unweave.studies.define.entries import WITHOUT_LABELS
 from unweave.studies.define.expansion import Plan, PlannedRun
 from unweave.studies.report.table import EFFORT, MADE_BY, columns_of_all, made_by, read_csv
 from unweave.studies.run.ledger import Ledger
@@ -24,7 +25,8 @@ def take_over(plan: Plan, ledger: Ledger, path: Path) -> int:
         raise DataError(f"{path} is not there: no lines to keep")
     lines = {line.get("run"): line for line in read_csv(path).rows}
     ledger.open()
-    known = columns_of_all(plan)
+    # What scores without labels said was said among the runs of then.
+    known = columns_of_all(plan) | set(WITHOUT_LABELS)
     taken = 0
     for run in plan.runs:
         line = lines.get(run.run_id)

@@ -39,8 +39,10 @@ class Cell:
 
     published: Published
     ours: tuple[float, ...]
-    """One for each seed."""
+    """One for each seed; that of one run, if a score without labels chose it."""
     mark: Mark
+    among: int = 0
+    """How many seeds there are, of which one may be chosen."""
 
     @property
     def median(self) -> float:
@@ -48,45 +50,69 @@ class Cell:
 
     @property
     def in_words(self) -> str:
-        """Return the median and the range of our seeds."""
+        """Return the median and the range of our seeds, or what the chosen one has."""
         if not self.ours:
             return "–"
+        if self.published.chosen_by:
+            return f"{self.median:.3g}"
         return f"{self.median:.3g} ({min(self.ours):.3g} to {max(self.ours):.3g})"
+
+    @property
+    def in_seeds(self) -> str:
+        """Return of how many seeds it is."""
+        return f"1 of {self.among}" if self.published.chosen_by and self.ours else str(self.among)
 
     @property
     def name(self) -> str:
         """Return the method as the table calls it, with the settings that tell it apart."""
         said = ", ".join(f"{short(k)} {v}" for k, v in self.published.settings.items())
         where = f" on {self.published.data}" if self.published.data else ""
-        return (f"{self.published.method}, {said}" if said else self.published.method) + where
+        by = self.published.chosen_by
+        how = f", chosen by {by}" if by else ""
+        return (f"{self.published.method}, {said}" if said else self.published.method) + where + how
 
 
 def cells_of(plan: Plan, done: StudyTable) -> list[Cell]:
     """Return every published cell of a study, marked, in the order of its file."""
-    found = [(entry, _ours(entry, done)) for entry in plan.study.published]
-    return [Cell(entry, ours, _mark(plan, entry, ours, found)) for entry, ours in found]
+    among = [(entry, _rows(entry, done)) for entry in plan.study.published]
+    found = [(entry, _ours(entry, rows)) for entry, rows in among]
+    return [
+        Cell(entry, ours, _mark(plan, entry, ours, len(rows), found), len(rows))
+        for (entry, ours), (_, rows) in zip(found, among, strict=True)
+    ]
 
 
-def _ours(entry: Published, done: StudyTable) -> tuple[float, ...]:
+def _rows(entry: Published, done: StudyTable) -> StudyTable:
+    """Return the runs that a number is of, those that have a score."""
     wanted = {short(key): value for key, value in entry.settings.items()}
     if entry.data:
         wanted["data"] = entry.data
     rows = done.where(method=entry.method, **wanted)
+    needed = [entry.metric, *([entry.chosen_by] if entry.chosen_by else [])]
     if entry.metric not in rows.metrics:
-        return ()
-    values = rows.column(entry.metric)
-    return tuple(float(value) for value in values[np.isfinite(values)])
+        return StudyTable([], rows.settings, rows.metrics)
+    scored = np.all([np.isfinite(rows.column(name)) for name in needed], axis=0)
+    kept = [row for row, has_all in zip(rows.rows, scored, strict=True) if has_all]
+    return StudyTable(kept, rows.settings, rows.metrics)
+
+
+def _ours(entry: Published, rows: StudyTable) -> tuple[float, ...]:
+    values = tuple(float(value) for value in rows.column(entry.metric))
+    if entry.chosen_by and values:
+        return (values[int(rows.column(entry.chosen_by).argmax())],)
+    return values
 
 
 def _mark(
     plan: Plan,
     entry: Published,
     ours: Sequence[float],
+    seeds: int,
     cells: Sequence[tuple[Published, Sequence[float]]],
 ) -> Mark:
     if not ours:
         return "not run"
-    if len(ours) < LEAST_SEEDS and not _is_fixed(plan, entry.method):
+    if seeds < LEAST_SEEDS and not _is_fixed(plan, entry.method):
         return "too few seeds"
     sign = 1.0 if higher_is_better(entry.metric) else -1.0
     gain = sign * (float(np.median(ours)) - entry.value)

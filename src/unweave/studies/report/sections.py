@@ -138,7 +138,7 @@ def beside_published(plan: Plan, done: StudyTable) -> Iterator[Block]:
                 entry.metric,
                 f"{entry.value:g}{spread}",
                 cell.in_words,
-                str(len(cell.ours)),
+                cell.in_seeds,
                 cell.mark + because,
                 entry.source + (f"; {entry.note}" if entry.note else ""),
             ]

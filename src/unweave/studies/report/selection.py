@@ -7,6 +7,7 @@ import numpy as np
 from unweave import runs
 from unweave.evaluation.without_labels import RunModel, model_centrality, udr_of_runs
 from unweave.runs.folder import RunFolder
+from unweave.studies.define.entries import WITHOUT_LABELS
 from unweave.studies.define.expansion import Plan
 from unweave.studies.run.ledger import Ledger
 
@@ -21,12 +22,12 @@ def select(
     groups: int = 20,
     size: int = 32,
 ) -> dict[str, dict[str, float]]:
-    """Return the label-free scores of finished runs: {"udr": {run: …}, "model_centrality": …}.
+    """Return the label-free scores of finished runs: {"udr": {run: …}, "udr_spearman": …, …}.
 
     ModelCentrality costs an encoding per pair of runs; of more than `most_models` runs
     on a data set, so many are taken at even distances.
     """
-    found: dict[str, dict[str, float]] = {"udr": {}, "model_centrality": {}}
+    found: dict[str, dict[str, float]] = {name: {} for name in WITHOUT_LABELS}
     done = [
         run
         for run in plan.runs
@@ -47,7 +48,9 @@ def select(
             if len(alike) >= 2:
                 names = [run.run_id for run in alike]
                 opened = [runs.load(ledger.run_path(name)) for name in names]
-                found["udr"] |= dict(zip(names, udr_of_runs(opened, images), strict=True))
+                for name, protocol in (("udr", "lasso"), ("udr_spearman", "spearman")):
+                    scores = udr_of_runs(opened, images, protocol)
+                    found[name] |= dict(zip(names, scores, strict=True))
         step = max(len(here) / most_models, 1.0)
         taken = [here[int(i * step)] for i in range(min(len(here), most_models))]
         if len(taken) >= 2:

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -52,6 +53,15 @@ class StudyTable:
         return np.array(
             [np.nan if row.get(name) is None else float(row[name]) for row in self.rows]
         )
+
+    def with_scores(self, chosen: Mapping[str, Mapping[str, float]]) -> "StudyTable":
+        """Return the table with what scores without labels say of its runs, a column for each."""
+        of_runs = [
+            {name: scores.get(row["run"]) for name, scores in chosen.items() if scores}
+            for row in self.rows
+        ]
+        rows = [row | said for row, said in zip(self.rows, of_runs, strict=True)]
+        return StudyTable(rows, self.settings, self.metrics)
 
     def arms(self) -> dict[str, "StudyTable"]:
         """Return the rows by arm: runs that differ by their seed only."""

@@ -7,6 +7,8 @@ from pathlib import Path
 from unweave.evaluation.measures import measure_named
 from unweave.files.json_files import read_json
 from unweave.files.writing import write_atomically
+from unweave.settings.plain import to_plain
+from unweave.studies.define.entries import WITHOUT_LABELS
 from unweave.studies.define.expansion import Plan
 from unweave.studies.report import choosing, plots, sections
 from unweave.studies.report.blocks import (
@@ -23,6 +25,9 @@ from unweave.studies.report.summary import summary
 from unweave.studies.report.table import StudyTable, make_table
 from unweave.studies.run.ledger import Ledger
 
+MOST_MODELS = 24
+"""Of more runs on a data set, ModelCentrality takes so many."""
+
 
 def write_report(
     plan: Plan,
@@ -30,14 +35,14 @@ def write_report(
     path: Path | None = None,
     *,
     with_selection: bool = True,
-    most_models: int = 24,
+    most_models: int = MOST_MODELS,
     command: str = "",
 ) -> Path:
     """Write the report as .html (one file) or .md (with a folder of pictures)."""
     folder = ledger.study_folder(plan.study.name)
-    table = make_table(plan, ledger)
+    chosen = chosen_without_labels(plan, ledger, most_models) if with_selection else {}
+    table = make_table(plan, ledger).with_scores(chosen)
     table.to_csv(folder / "table.csv")
-    chosen = _selection(plan, ledger, folder, most_models) if with_selection else {}
     path = path or folder / "report.html"
     path.parent.mkdir(parents=True, exist_ok=True)
     title = plan.study.title or f"Study {plan.study.name}"
@@ -46,15 +51,15 @@ def write_report(
     return path
 
 
-def _selection(
-    plan: Plan, ledger: Ledger, folder: Path, most_models: int
+def chosen_without_labels(
+    plan: Plan, ledger: Ledger, most_models: int = MOST_MODELS
 ) -> dict[str, dict[str, float]]:
     """Return label-free scores, kept in a file until more runs are done."""
-    file = folder / "selection.json"
+    file = ledger.study_folder(plan.study.name) / "selection.json"
     done = sorted(run.run_id for run in plan.runs if ledger.is_done(run.run_id))
-    key = {"runs": done, "most_models": most_models}
+    key = {"runs": done, "most_models": most_models, "scores": WITHOUT_LABELS}
     stored = read_json(file) if file.is_file() else None
-    if stored is not None and stored["key"] == key:
+    if stored is not None and stored["key"] == to_plain(key):
         kept: dict[str, dict[str, float]] = stored["scores"]
         return kept
     scores = select(plan, ledger, most_models=most_models)
