@@ -21,21 +21,41 @@ class RowSums:
         self._index = torch.from_numpy(index)
         self._starts = torch.from_numpy(starts.astype(np.int32))
 
-    def of(self, table: NDArray[np.float32]) -> NDArray[np.float32]:
+    def of(self, table: NDArray[np.float32], out: NDArray[np.float32]) -> None:
         """Sum a table of (row, ...) over groups: (..., group)."""
         import torch
 
         flat = torch.from_numpy(table.reshape(len(table), -1))
         sums = torch.embedding_bag(flat, self._index, self._starts)[0].numpy()
-        return np.ascontiguousarray(sums.T).reshape(*table.shape[1:], -1)
+        out[...] = sums.T.reshape(out.shape)
 
 
-def running_along(tables: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Add up along the last axis."""
+def run_along(tables: NDArray[np.float32], out: NDArray[np.float32]) -> None:
+    """Add up along the last axis; `out` may be the tables themselves."""
     import torch
 
-    found: NDArray[np.float32] = torch.from_numpy(tables).cumsum(-1).numpy()
+    torch.cumsum(torch.from_numpy(tables), -1, out=torch.from_numpy(out))
+
+
+def sums_at(
+    places: NDArray[np.int64], values: NDArray[np.float32], size: int
+) -> NDArray[np.float32]:
+    """Sum the values of each row of a table that share a place: (row, place)."""
+    import torch
+
+    sums = torch.zeros(len(places), size)
+    sums.scatter_add_(1, torch.from_numpy(places), torch.from_numpy(values))
+    found: NDArray[np.float32] = sums.numpy()
     return found
+
+
+def add_at(
+    table: NDArray[np.float32], added: NDArray[np.float32], places: NDArray[np.int64]
+) -> None:
+    """Add to each value of a table that of its row of `added` which stands at its place."""
+    import torch
+
+    torch.from_numpy(table).add_(torch.from_numpy(added).gather(1, torch.from_numpy(places)))
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from sklearn.svm import LinearSVC
 from unweave import metrics
 from unweave.metrics import _class_trees as class_trees
 from unweave.metrics._class_trees import boost_each_class
-from unweave.metrics._cuts import Nodes, SortedCodes, best_cuts
+from unweave.metrics._cuts import Floats, Nodes, Scratch, SortedCodes, best_cuts
 from unweave.metrics._information import measure_information
 from unweave.metrics._logistic import area_under_curve, fit_by_adagrad, fit_one_vs_rest
 from unweave.metrics._neighbours import neighbour_information
@@ -187,7 +187,9 @@ def test_the_cut_found_is_the_best_of_all_thresholds(monkeypatch, codes: int) ->
     leaf[:, codes_sorted.nothing] = -1
     inside = np.stack([leaf[:, :400] == side for side in (0, 1)], axis=1).astype(np.float32)
     trained = residual[:, None, :400]
-    summed = np.stack([trained * inside, inside, np.maximum(trained, 0) * inside])
+    summed = np.stack([np.maximum(trained, 0) * inside, inside, trained * inside])
+    sums = np.empty((4, 6, codes_sorted.codes * codes_sorted.blocks), dtype=np.float32)
+    codes_sorted.sums(np.moveaxis(summed.reshape(3, 6, 400), 2, 0), sums)
     tree = np.repeat(np.arange(3), 2)
     cuts = best_cuts(
         codes_sorted,
@@ -199,7 +201,8 @@ def test_the_cut_found_is_the_best_of_all_thresholds(monkeypatch, codes: int) ->
             residual.max(axis=1)[tree],
             residual.min(axis=1)[tree],
         ),
-        codes_sorted.sums(np.moveaxis(summed.reshape(3, 6, 400), 2, 0)),
+        sums,
+        Scratch(),
     )
     for node in range(6):
         rows = np.flatnonzero(leaf[node // 2, :400] == node % 2)
@@ -221,8 +224,8 @@ def test_no_threshold_is_better_than_those_that_trees_are_cut_at(monkeypatch) ->
     missed: list[float] = []
     search = class_trees.best_cuts
 
-    def checked(codes: SortedCodes, nodes: Nodes, blocks: Any) -> Any:
-        cuts = search(codes, nodes, blocks)
+    def checked(codes: SortedCodes, nodes: Nodes, sums: Floats, scratch: Scratch) -> Any:
+        cuts = search(codes, nodes, sums, scratch)
         for node, (tree, leaf) in enumerate(zip(nodes.tree, nodes.leaf, strict=True)):
             rows = np.flatnonzero(nodes.leaf_of[tree, : codes.rows] == leaf)
             values = nodes.residual[tree, rows].astype(float)
@@ -244,6 +247,32 @@ def test_no_threshold_is_better_than_those_that_trees_are_cut_at(monkeypatch) ->
     x, labels = labelled(400, 7)
     boost_each_class(x, labels[:, None], (7,), x[:9], rounds=6)
     assert not missed
+
+
+def test_children_have_the_rows_of_their_parents() -> None:
+    """Sums over blocks are those of the rows that the turns leave in each node."""
+    rng = np.random.default_rng(0)
+    x, residual = rng.standard_normal((200, 2)), rng.standard_normal((200, 3))
+    codes = SortedCodes(x, x[:5])
+    cells = codes.codes * codes.blocks
+    table = np.stack([np.maximum(residual, 0), np.ones_like(residual), residual], axis=1)
+
+    def sums_of(rows: np.ndarray) -> np.ndarray:
+        sums = np.empty((4, 3, cells), dtype=np.float32)
+        codes.sums((table * rows[:, None]).astype(np.float32), sums)
+        return sums
+
+    first, second = rng.random((2, 200, 3)) < 0.4
+    root = sums_of(np.ones_like(residual))
+    tables = [(table * left[:, None]).astype(np.float32) for left in (first, second)]
+    children = np.empty((4, 6, cells), dtype=np.float32)
+    codes.sums_of_children(root, tables[0], children)
+    of_both = np.concatenate([tables[0] * second[:, None], tables[1]], axis=1).astype(np.float32)
+    found = np.empty((4, 12, cells), dtype=np.float32)
+    codes.sums_of_children(children, of_both, found)
+    nodes = (first & second, ~first & second, first & ~second, ~first & ~second)
+    expected = np.concatenate([sums_of(rows) for rows in nodes], axis=1)
+    np.testing.assert_allclose(found, expected, atol=1e-4)
 
 
 def squared_error_removed(values: np.ndarray, left: np.ndarray) -> float:

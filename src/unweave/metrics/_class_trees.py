@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unweave.metrics._cuts import Floats, Nodes, Places, SortedCodes, best_cuts
+from unweave.metrics._cuts import Floats, Nodes, Places, Scratch, SortedCodes, best_cuts
 from unweave.metrics._trees import (
     LEAVES,
     RATE,
@@ -24,10 +24,14 @@ from unweave.metrics._trees import (
     threads,
     varying_columns,
 )
+from unweave.row_sums import add_at, sums_at
 from unweave.tables import UNKNOWN
 
 DEPTH = 3
 LEAF_NUMBERS = np.arange(LEAVES, dtype=np.int8)
+
+APART = 8
+"""Sums of a leaf that are added up apart."""
 
 TOGETHER = 32
 """Trees that are grown at a time, at most: the sums of more do not stay in the cache."""
@@ -133,6 +137,7 @@ def _boost(
     rate = RATE * (1 - 1 / factors.classes[factor_of])
     importance = np.zeros((count, codes.codes))
     together = -(-count // -(-count // TOGETHER))  # parts of about as many trees
+    scratch = Scratch()
     for _ in range(rounds):
         for k in range(len(factors.classes)):
             trees = factors.trees(k)
@@ -144,51 +149,60 @@ def _boost(
         np.subtract(factors.members, probability, out=residual[:, :rows])
         for first in range(0, count, together):
             some = slice(first, min(first + together, count))
-            leaf, gains = _grow(codes, residual[some])
+            leaf, gains = _grow(codes, residual[some], scratch)
             importance[some] += gains
-            _step(scores[some], leaf, residual[some], probability[some], rate[some])
+            _step(scores[some], leaf, residual[some], probability[some], rate[some], scratch)
     importance = np.add.reduceat(importance, factors.starts[:-1])
     total = importance.sum(axis=1, keepdims=True)
     return importance / np.where(total > 0, total, 1.0), scores
 
 
-def _grow(codes: SortedCodes, residual: Floats) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
+def _grow(
+    codes: SortedCodes, residual: Floats, scratch: Scratch
+) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
     """Grow a tree on each row of residuals.
 
     Returns the leaf of each row of the tables, and what cuts at each code removed, (tree, code).
+    Of two children the left one keeps its parent's number, so that a level's left children are
+    numbered before the right ones.
     """
     trees, rows = len(residual), codes.rows
     gains = np.zeros(trees * codes.codes)
     leaf = np.zeros(residual.shape, dtype=np.int8)
     leaf[:, codes.nothing] = -1
     turns: list[NDArray[np.bool_]] = []
-    tree = np.arange(trees)
     # Zero where a tree has nothing left to do.
     most, least = np.maximum(residual.max(axis=1), 1e-6), np.minimum(residual.min(axis=1), -1e-6)
-    # What is summed over blocks: residuals, rows and positive residuals.
-    summed = np.ones((rows, 1, 3, trees), dtype=np.float32)
-    summed[:, 0, 0] = residual[:, :rows].T
-    np.maximum(summed[:, 0, 0], 0.0, out=summed[:, 0, 2])
-    blocks = codes.sums(summed).swapaxes(0, 1)
+    # What is summed over blocks: positive residuals, rows and residuals.
+    summed = scratch.array("rows", (rows, 3, trees))
+    summed[:, 1] = 1.0
+    summed[:, 2] = residual[:, :rows].T
+    np.maximum(summed[:, 2], 0.0, out=summed[:, 0])
+    left = summed[:, :0]
+    cells = codes.codes * codes.blocks
+    sums = scratch.array("sums of 1", (4, trees, cells))
+    codes.sums(summed, sums)
     for depth in range(DEPTH):
         width = 2**depth
         if depth:
-            leaf_by_row = np.empty(summed.shape, dtype=np.int8)
-            leaf_by_row[:] = leaf[:, :rows].T[:, None, None]
-            left = (leaf_by_row == LEAF_NUMBERS[:width:2, None, None]).astype(np.float32)
-            left *= summed
-            blocks = _with_siblings(blocks, codes.sums(left).swapaxes(0, 1))
-            tree, most, least = (np.concatenate([each, each]) for each in (tree, most, least))
-        nodes = Nodes(tree, LEAF_NUMBERS[:width].repeat(trees), residual, leaf, most, least)
-        cuts = best_cuts(codes, nodes, blocks.reshape(3, width * trees, -1))
-        gains += np.bincount(tree * codes.codes + cuts.code, cuts.gain, gains.size)
-        turns.append(
-            _goes_right(
-                codes, turns, cuts.code.reshape(width, trees), cuts.rank.reshape(width, trees, 1)
-            )
+            stay = np.ascontiguousarray(~turns[-1][:, :rows].T).astype(np.float32)[:, None]
+            # Rows that go left: of the left one of two parents, then of both.
+            before, left = left, scratch.array(f"rows left of {width}", (rows, 3 * depth, trees))
+            np.multiply(before, stay, out=left[:, :-3])
+            np.multiply(summed, stay, out=left[:, -3:])
+            parents, sums = sums, scratch.array(f"sums of {width}", (4, width * trees, cells))
+            codes.sums_of_children(parents, left, sums)
+        tree = np.arange(width * trees) % trees
+        nodes = Nodes(
+            tree, LEAF_NUMBERS[:width].repeat(trees), residual, leaf, most[tree], least[tree]
         )
-        leaf += leaf
-        leaf += turns[-1]
+        cuts = best_cuts(codes, nodes, sums, scratch)
+        gains += np.bincount(tree * codes.codes + cuts.code, cuts.gain, gains.size)
+        shape = (width, trees)
+        turns.append(
+            _goes_right(codes, turns, cuts.code.reshape(shape), cuts.rank.reshape(shape), scratch)
+        )
+        leaf += turns[-1].view(np.int8) * np.int8(width)
     return leaf, gains.reshape(trees, -1)
 
 
@@ -197,20 +211,20 @@ def _goes_right(
     turns: list[NDArray[np.bool_]],
     code: Places,
     rank: NDArray[np.signedinteger[Any]],
+    scratch: Scratch,
 ) -> NDArray[np.bool_]:
     """Tell which rows of a tree go right at their node, after the turns that led them there."""
-    sides = [codes.ranks.take(c, axis=0) > r for c, r in zip(code, rank, strict=True)]
+    ranks = scratch.array("ranks", (*code.shape, codes.ranks.shape[1]), codes.ranks.dtype)
+    codes.ranks.take(code, axis=0, out=ranks, mode="clip")
+    sides = ranks > rank[..., None]
     for right in reversed(turns):
-        sides = [a ^ (right & (a ^ b)) for a, b in zip(sides[::2], sides[1::2], strict=True)]
+        half = len(sides) // 2
+        left, other = sides[:half], sides[half:]
+        other ^= left
+        other &= right
+        left ^= other
+        sides = left
     return sides[0]
-
-
-def _with_siblings(parents: Floats, left: Floats) -> Floats:
-    """Return sums of left children, and what they leave of their parents, (sum, node, …)."""
-    both = np.empty((*left.shape[:2], 2, *left.shape[2:]), dtype=np.float32)
-    both[:, :, 0] = left
-    np.subtract(parents, left, out=both[:, :, 1])
-    return both.reshape(len(left), -1, *left.shape[2:])
 
 
 def _step(
@@ -219,14 +233,23 @@ def _step(
     residual: Floats,
     probability: Floats,
     rate: NDArray[np.float64],
+    scratch: Scratch,
 ) -> None:
     """Add each leaf's Newton step to the scores of its rows."""
     trees, rows = probability.shape
-    places = leaf + (np.arange(trees) * LEAVES)[:, None]
-    inside = places[:, :rows].ravel()
-    curvature = probability - probability * probability
-    numerator = np.bincount(inside, residual[:, :rows].ravel(), trees * LEAVES)
-    weight = np.bincount(inside, curvature.ravel(), trees * LEAVES)
-    steps = np.where(weight > 1e-150, numerator / np.maximum(weight, 1e-150), 0.0)
-    steps *= np.repeat(rate, LEAVES)
-    scores += steps.astype(np.float32).take(places, mode="wrap")
+    # Neighbouring rows are often of one leaf. They are summed apart, as no sum can be added to
+    # before it is known.
+    apart = np.arange(leaf.shape[1]) % APART * LEAVES
+    places = scratch.array("places", leaf.shape, np.int64)
+    np.add(leaf, apart, out=places)
+    places[:, rows] = 0  # no row, which has no leaf
+
+    def sums(values: Floats) -> Floats:
+        by_place = sums_at(places[:, :rows], values, APART * LEAVES)
+        of_leaf: Floats = by_place.reshape(trees, APART, LEAVES).sum(axis=1)
+        return of_leaf
+
+    weight = sums(probability - probability * probability)
+    steps = np.where(weight > 1e-30, sums(residual[:, :rows]) / np.maximum(weight, 1e-30), 0.0)
+    steps = (steps * rate[:, None]).astype(np.float32)
+    add_at(scores, np.concatenate([steps] * APART, axis=1), places)

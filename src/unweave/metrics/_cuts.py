@@ -1,26 +1,27 @@
 """The best cut of every node of many trees at once, as good as trying every threshold.
 
 A node of a regression tree is cut where it removes most squared error. Over the n rows of a
-node, sorted by a code, let S_i be the sum of the first i residuals: a cut after row i removes
+node, sorted by a code, let C_i be the sum of the first i residuals, less i times their mean: a
+cut after row i removes
 
-    (S_i - i S_n / n)² n / (i (n - i))
+    C_i² n / (i (n - i))
 
 Trees of several classes share the codes and differ in residuals and in rows. So the sorted rows
 of each code are parted into blocks once. The sums of residuals over blocks, of all classes and
-nodes, come from one pass over the rows; they tell S at the ends of every block. Only rows of the
-class itself have positive residuals. If these sum to P within a block, and the others to -N, S
-lies between the values that follow when all positive or all negative ones come first or last,
-which bounds what a cut inside the block can remove. Only blocks whose bound exceeds the best cut
-at an edge are looked at row by row.
+nodes, come from one pass over the rows; they tell C at the ends of every block. Only rows of the
+class itself have positive residuals, whose sum tells how far C can rise or fall within a block:
+this bounds what a cut inside can remove. Only blocks whose bound exceeds the best cut at an edge
+are looked at row by row.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from unweave.row_sums import RowSums, running_along
+from unweave.row_sums import RowSums, run_along
 
 Floats = NDArray[np.float32]
 Places = NDArray[np.int64]
@@ -45,11 +46,32 @@ CODES_LOOKED_INTO = 8
 NO_BETTER = np.float32(1.00005)
 """Blocks that may only hold cuts which remove so little more are not looked into."""
 
-NUMBERS_TOGETHER = 16_384
+NUMBERS_TOGETHER = 32_768
 """Sums of nodes that are looked at at a time: more do not stay in the cache."""
+
+ROWS_TOGETHER = 65_536
+"""Rows of blocks that are looked at at a time."""
+
+EMPTY_SIDE = 0.5
+"""Stands for i (n - i) where one side of a cut has no rows, and nothing is removed."""
 
 SMALLEST = 1e-9
 """A cut that removes less is none."""
+
+
+class Scratch:
+    """Memory that every round uses anew: to ask the system for it each time takes longer."""
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, NDArray[Any]] = {}
+
+    def array(self, name: str, shape: tuple[int, ...], dtype: DTypeLike = np.float32) -> Any:
+        """Return an array of whatever is in memory of this name."""
+        size = math.prod(shape)
+        flat = self._arrays.get(name)
+        if flat is None or flat.size < size:
+            flat = self._arrays[name] = np.empty(size, dtype=dtype)
+        return flat[:size].reshape(shape)
 
 
 class SortedCodes:
@@ -74,6 +96,7 @@ class SortedCodes:
         """Each row's place among the distinct values of a code, (code, row)."""
         windows = np.full((*shape, widest), self.nothing)
         cuttable = np.zeros((*shape, widest), dtype=bool)
+        last = np.full(shape, self.nothing)
         sizes = np.zeros(shape, dtype=np.int64)
         order = np.empty((self.codes, self.rows), dtype=np.int32)
         for code, column in enumerate(columns):
@@ -82,22 +105,51 @@ class SortedCodes:
             self.ranks[code, self.rows + 1 :] = column.rank_of(others[:, code])
             count = len(column.edges) - 1
             sizes[code, :count] = np.diff(column.edges)
-            place = column.edges[1:, None] + np.arange(-widest, 0)
-            inside = place >= (column.edges[1:] - column.widths)[:, None]
-            place = np.maximum(place, 0)
+            place = (column.edges[1:] - column.widths)[:, None] + np.arange(widest)
+            inside = place < column.edges[1:, None]
+            place = np.minimum(place, self.rows - 1)
+            last[code, :count] = column.order[column.edges[1:] - 1]
             windows[code, :count] = np.where(inside, column.order[place], self.nothing)
             cuttable[code, :count] = inside & column.ends_value[place]
         self.windows = windows.reshape(-1, widest)
-        """The rows of each block, right-aligned; of a block of one value the last row only."""
+        """The rows of each block; of a block of one value the last row only."""
+        self.last = last.ravel()
+        """The last row of each block."""
         self.cuttable = cuttable.reshape(-1, widest)
         """Whether another value follows."""
-        self.several_values: NDArray[np.bool_] = np.any(self.cuttable[:, :-1], axis=1)
+        self.several_values: NDArray[np.bool_] = np.any(self.windows[:, 1:] != self.nothing, axis=1)
         """Whether a block can be cut within."""
+        self.repeated = any(len(column.values) < self.rows for column in columns)
+        """Whether some value has several rows, between which there is no cut."""
         self._sums = RowSums(order.ravel(), sizes)
 
-    def sums(self, table: Floats) -> Floats:
-        """Sum a table of (row, ...) over blocks: (..., code and block)."""
-        return self._sums.of(table)
+    def sums(self, table: Floats, out: Floats) -> None:
+        """Sum positive residuals, rows and residuals of trees, (row, 3, tree), over blocks.
+
+        Found are (4, tree, code and block): positive residuals and rows of a block, and residuals
+        and rows up to its end.
+        """
+        self._sums.of(table, out[:3])
+        self._run(out)
+
+    def sums_of_children(self, parents: Floats, tables: Floats, out: Floats) -> None:
+        """Sum tables of the rows that go left, and tell what they leave for the right children.
+
+        Tables are (row, 3 or 6, tree): of the left one of two parents, then of both.
+        """
+        left = out[:, : parents.shape[1]]
+        by_parent = left[:3].reshape(3, -1, tables.shape[2], left.shape[2]).swapaxes(0, 1)
+        self._sums.of(tables, by_parent)
+        if len(by_parent) > 1:
+            by_parent[1] -= by_parent[0]
+        self._run(left)
+        np.subtract(parents, left, out=out[:, parents.shape[1] :])
+
+    def _run(self, sums: Floats) -> None:
+        """Add up rows and residuals of blocks to those up to their ends."""
+        along = (-1, self.codes, self.blocks)
+        run_along(sums[1].reshape(along), sums[3].reshape(along))
+        run_along(sums[2].reshape(along), sums[2].reshape(along))
 
 
 def _whole(rows: int) -> type[np.signedinteger[Any]]:
@@ -178,19 +230,16 @@ class Cuts:
     gain: NDArray[np.float64]
 
 
-def best_cuts(codes: SortedCodes, nodes: Nodes, blocks: Floats) -> Cuts:
+def best_cuts(codes: SortedCodes, nodes: Nodes, sums: Floats, scratch: Scratch) -> Cuts:
     """Find the cut of each node that removes most squared error.
 
-    `blocks` are sums over the rows of each node in each block, (3, node, code and block): of
-    residuals, of rows and of positive residuals.
+    `sums` are over the rows of each node, (4, node, code and block), see `SortedCodes.sums`.
     """
-    search = _Search(codes, nodes, blocks)
-    together = max(NUMBERS_TOGETHER // blocks.shape[2], 1)
-    parts = [slice(i, i + together) for i in range(0, blocks.shape[1], together)]
-    nodes_left, cells, ends = zip(*map(search.look_at_ends, parts), strict=True)
-    search.look_into(
-        np.concatenate(nodes_left), np.concatenate(cells), np.concatenate(ends, axis=1)
-    )
+    search = _Search(codes, nodes, sums, scratch)
+    count, cells = sums.shape[1:]
+    together = max(NUMBERS_TOGETHER // cells, 1)
+    for first in range(0, count, together):
+        search.look_at(slice(first, min(first + together, count)))
     gain = search.best * search.rows
     found = gain > SMALLEST
     rank = codes.ranks[search.code, search.row]
@@ -202,46 +251,62 @@ def best_cuts(codes: SortedCodes, nodes: Nodes, blocks: Floats) -> Cuts:
 class _Search:
     """What is known of the best cuts so far; gains are over the rows of their node."""
 
-    def __init__(self, codes: SortedCodes, nodes: Nodes, blocks: Floats) -> None:
-        self.codes, self.nodes, self.blocks = codes, nodes, blocks
+    def __init__(self, codes: SortedCodes, nodes: Nodes, sums: Floats, scratch: Scratch) -> None:
+        self.codes, self.nodes, self.sums, self.scratch = codes, nodes, sums, scratch
         # Every row is in a block of the first code.
-        total, self.rows = blocks[:2, :, : codes.blocks].sum(axis=2)
+        total, self.rows = sums[2:, :, codes.blocks - 1]
         self.mean = total / np.maximum(self.rows, 1)
         self.best = np.empty(len(total), dtype=np.float32)
         self.code = np.empty(len(total), dtype=np.int64)
         self.row = np.empty(len(total), dtype=np.int64)
 
-    def look_at_ends(self, part: slice) -> tuple[Places, Places, Floats]:
-        """Find the best cuts of some nodes at the ends of blocks.
-
-        Returns nodes and blocks that may hold better ones, and the centred sums and the counts of
-        rows at the ends of these.
-        """
-        codes, blocks = self.codes, self.blocks[:, part]
+    def look_at(self, part: slice) -> None:
+        """Find the best cuts of some nodes: at the ends of blocks, then where these leave hope."""
+        codes = self.codes
+        positive, inside, total, count = self.sums[:, part]
         mean, rows = self.mean[part, None], self.rows[part, None]
-        inside = np.empty((2, *blocks.shape[1:]), dtype=np.float32)
-        np.multiply(blocks[1], mean, out=inside[0])
-        np.subtract(blocks[0], inside[0], out=inside[0])
-        inside[1] = blocks[1]
-        ends = running_along(inside.reshape(2, -1, codes.codes, codes.blocks)).reshape(inside.shape)
-        gains = _gain(ends[0], ends[1], rows)
+        # Centred sums and spreads are the same before a code's first block and after its last: so
+        # what stands before a code's first block, the last of another code, is as good as nothing.
+        ends = np.empty((2, positive.size + 1), dtype=np.float32)
+        ends[:, 0] = 0.0, EMPTY_SIDE
+        centred, spread = ends[:, 1:].reshape(2, *positive.shape)
+        np.multiply(count, mean, out=centred)
+        np.subtract(total, centred, out=centred)
+        np.subtract(rows, count, out=spread)
+        spread *= count
+        np.maximum(spread, EMPTY_SIDE, out=spread)
+        gains = np.square(centred)
+        gains /= spread
         each, cell = np.arange(len(gains)), gains.argmax(axis=1)
-        self.best[part] = gains[each, cell]
-        self.code[part] = cell // codes.blocks
-        self.row[part] = codes.windows[cell, -1]
-        cells = np.arange(gains.shape[1])[None]
+        best = gains[each, cell]
+        self.best[part], self.code[part] = best, cell // codes.blocks
+        self.row[part] = codes.last[cell]
+        cells = None
         if codes.codes > EVERY_CODE:
             cells = self._cells_of_best_codes(gains)
-            chosen = (slice(None), each[:, None], cells)
-            blocks, ends, inside = blocks[chosen], ends[chosen], inside[chosen]
-        most, least = self.nodes.most[part, None], self.nodes.least[part, None]
-        bound = _bound(ends, inside, blocks, mean, rows, most, least)
-        bound *= inside[1] > 1.5  # one row has no cut within
-        bound *= codes.several_values[cells]
-        promising = bound > (self.best[part] * NO_BETTER)[:, None]
-        node, place = np.divmod(np.flatnonzero(promising), bound.shape[1])
-        cell = np.broadcast_to(cells, bound.shape)[node, place]
-        return node + part.start, cell, ends[:, node, place]
+            places = each[:, None] * gains.shape[1] + cells
+            positive, inside, count = (a.ravel().take(places) for a in (positive, inside, count))
+            ends = ends.take(np.append(0, places.ravel() + 1), axis=1)
+        nodes, shape = self.nodes, positive.shape
+        furthest = np.maximum(nodes.most[part, None] - mean, mean - nodes.least[part, None])
+        reach = _reach(ends[0], positive, inside, mean)
+        reach *= reach
+        needed = _least_spread(ends[1], best[:, None], rows, furthest)
+        needed *= (best * NO_BETTER)[:, None]
+        promising = reach > needed
+        promising &= inside > 1.5  # one row has no cut within
+        promising &= codes.several_values if cells is None else codes.several_values[cells]
+        found = np.flatnonzero(promising)
+        node = found // shape[1]
+        cell = found - node * shape[1] if cells is None else cells.ravel().take(found)
+        before = np.empty((2, len(found)), dtype=np.float32)
+        before[0] = ends[0].take(found)
+        before[1] = count.ravel().take(found) - inside.ravel().take(found)
+        node += part.start
+        together = ROWS_TOGETHER // codes.windows.shape[1]
+        for first in range(0, len(node), together):
+            some = slice(first, first + together)
+            self.look_into(node[some], cell[some], before[:, some])
 
     def _cells_of_best_codes(self, gains: Floats) -> Places:
         """Return the blocks of the codes that are best at the ends of blocks, (node, block)."""
@@ -251,73 +316,62 @@ class _Search:
         cells: Places = best * self.codes.blocks + np.arange(self.codes.blocks)
         return cells.reshape(len(gains), -1)
 
-    def look_into(self, node: Places, cell: Places, ends: Floats) -> None:
+    def look_into(self, node: Places, cell: Places, before: Floats) -> None:
         """Try every cut in blocks of nodes, and keep the best of each node.
 
-        `ends` are the centred sums and the counts at the ends of the blocks.
+        `before` are the centred sums and the counts where the blocks begin.
         """
-        if not len(node):
-            return
         nodes, codes = self.nodes, self.codes
-        rows = codes.windows.take(cell, axis=0)
-        place = rows + (nodes.tree[node] * nodes.residual.shape[1])[:, None]
+        place = codes.windows.take(cell, axis=0)
+        place += (nodes.tree.take(node) * nodes.residual.shape[1])[:, None]
         # Of the block's rows, those of the node: what they add to the sum, and to the count.
-        own = np.empty((2, *rows.shape), dtype=np.float32)
-        np.equal(nodes.leaf_of.ravel().take(place), nodes.leaf[node, None], out=own[1])
-        np.subtract(nodes.residual.ravel().take(place), self.mean[node, None], out=own[0])
-        own[0] *= own[1]
-        before = running_along(own)
-        before += (ends - before[..., -1])[..., None]
-        gains = _gain(before[0], before[1], self.rows[node, None])
-        gains *= codes.cuttable.take(cell, axis=0)
-        best = gains.argmax(axis=1)
-        gain = gains[np.arange(len(node)), best]
-        # Best last, so that it is what stays of a node.
-        order = np.flatnonzero(gain > self.best[node])
-        order = order[gain[order].argsort(kind="stable")]
-        node, cell = node[order], cell[order]
-        self.best[node] = gain[order]
+        sums = self.scratch.array("rows of blocks", (2, *place.shape))
+        centred, count = sums
+        np.equal(nodes.leaf_of.ravel().take(place), nodes.leaf.take(node)[:, None], out=count)
+        np.subtract(nodes.residual.ravel().take(place), self.mean.take(node)[:, None], out=centred)
+        centred *= count
+        sums[:, :, 0] += before
+        run_along(sums, sums)
+        spread = self.rows.take(node)[:, None] - count
+        spread *= count
+        np.maximum(spread, EMPTY_SIDE, out=spread)
+        gains = np.square(centred, out=centred)
+        gains /= spread
+        if codes.repeated:
+            gains *= codes.cuttable.take(cell, axis=0)
+        better = np.flatnonzero(gains > self.best.take(node)[:, None])
+        gain, block = gains.ravel().take(better), better // gains.shape[1]
+        np.maximum.at(self.best, node.take(block), gain)
+        kept = np.flatnonzero(gain == self.best.take(node.take(block)))[::-1]  # the first stays
+        block, better = block[kept], better[kept]
+        node, cell = node[block], cell[block]
         self.code[node] = cell // codes.blocks
-        self.row[node] = rows[order, best[order]]
+        self.row[node] = codes.windows[cell, better - block * gains.shape[1]]
 
 
-def _bound(
-    ends: Floats,
-    inside: Floats,
-    blocks: Floats,
-    mean: Floats,
-    rows: Floats,
-    most: Floats,
-    least: Floats,
-) -> Floats:
-    """Bound what cuts in each block remove, (node, code and block).
+def _reach(centred: Floats, positive: Floats, inside: Floats, mean: Floats) -> Floats:
+    """Bound how far from zero centred sums can be in each block, (node, code and block).
 
-    `ends` are centred sums and counts of rows up to the end of each block, `inside` those within.
+    `centred` are those at the ends of blocks, after that before the first.
 
-    The sum of residuals rises furthest where the positive ones come first, or the negative ones
-    last; it falls furthest where the negative ones come first, or the positive ones last. As no
-    residual is above `most` or below `least`, so many rows are needed for it. What a cut removes
-    is convex in sum and count: no order of rows removes more than one of these four, or an edge.
+    Within a block they rise by no more than its positive residuals, and what a negative mean adds
+    to each row. They are highest where all that rises comes first, and lowest where it comes last.
     """
-    begins = ends - inside
-    positive = blocks[2]
-    negative = blocks[0] - positive
-    np.minimum(negative, 0.0, out=negative)
-    extremes = np.empty((2, 4, *positive.shape), dtype=np.float32)
-    change = np.empty_like(begins)
-    for first, part, furthest in ((0, positive, most), (1, negative, least)):
-        np.multiply(part, 1 - mean / furthest, out=change[0])
-        np.multiply(part, 1 / furthest, out=change[1])
-        np.add(begins, change, out=extremes[:, first])
-        np.subtract(ends, change, out=extremes[:, first + 2])
-    return _gain(extremes[0], extremes[1], rows).max(axis=0)
+    rise = np.multiply(inside, np.maximum(-mean, 0.0))
+    rise += positive
+    furthest = np.negative(centred[1:])
+    np.maximum(furthest, centred[:-1], out=furthest)
+    rise += furthest.reshape(rise.shape)
+    return rise
 
 
-def _gain(centred: Floats, count: Floats, rows: Floats) -> Floats:
-    """Return what a cut with these sums and counts on its left removes, over the node's rows."""
-    spread = rows - count
-    spread *= count
-    np.maximum(spread, 0.5, out=spread)  # where a side is empty nothing is removed
-    gain = centred * centred
-    gain /= spread
-    return gain
+def _least_spread(spread: Floats, best: Floats, rows: Floats, furthest: Floats) -> Floats:
+    """Bound i (n - i) in each block where a cut is better than `best`, (node, code and block).
+
+    `spread` are those at the ends of blocks; between these it is larger than at one of them. As
+    no residual is further than `furthest` from the mean, C_i is at most that times i or n - i, so
+    few rows on a side do not remove `best`.
+    """
+    least = np.minimum(spread[:-1], spread[1:]).reshape(len(rows), -1)
+    few = best * rows / (furthest * furthest + best)
+    return np.maximum(least, few * (rows - few), out=least)
