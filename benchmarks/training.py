@@ -3,6 +3,7 @@
     python benchmarks/training.py             # ten minutes; writes docs/results/training_speed.md
     python benchmarks/training.py --quick     # a first look, prints only
     python benchmarks/training.py --networks  # the other networks as well
+    python benchmarks/training.py --count     # trains nothing: operations of FactorVAE and β-VAE
 
 Measures images per second of conv64 on dSprites, data included, for
 
@@ -50,7 +51,8 @@ from training_contenders import (
     Clock,
 )
 from unweave.data import load_data
-from unweave.networks import Architecture, architecture_named
+from unweave.methods.factor_vae import FactorVAE
+from unweave.networks import Architecture, architecture_named, code_discriminator
 
 REPORT = Path(__file__).parent.parent / "docs" / "results" / "training_speed.md"
 
@@ -84,6 +86,30 @@ def operations_per_image(architecture: Architecture) -> tuple[int, int]:
     # Forward, gradient of the weights, gradient of the inputs; images need none of the last.
     training = 2 * (3 * sum(encoder) + 3 * sum(decoder) - encoder[0])
     return training, 2 * sum(encoder)
+
+
+def operations_of_factor_vae() -> str:
+    """Say how many operations FactorVAE needs beside a β-VAE, whatever its loop is like.
+
+    The discriminator looks at codes for the autoencoder, forward and back to the codes, and learns
+    of codes and permuted codes. The first look serves both, where codes are looked at once.
+    """
+    beta_vae, encoding = operations_per_image(architecture_named("conv64")())
+    method = FactorVAE()
+    discriminator = code_discriminator(
+        LATENT_DIM, method.discriminator_width, method.discriminator_depth
+    )
+    look = 2 * sum(products(discriminator, torch.zeros(1, LATENT_DIM)))
+    # Forward for codes and for permuted ones, back to the codes, then weights and inputs of both.
+    least = (2 + 1 + 4) * look
+    lines = [
+        f"β-VAE, conv64: {beta_vae / 1e6:.1f} MFLOP per image.",
+        f"FactorVAE besides: {encoding / 1e6:.1f} to encode the second image; discriminator "
+        f"{least / 1e6:.1f} at least, {(least + look) / 1e6:.1f} as it is.",
+    ]
+    for name, own in (("At least", least), ("As it is", least + look)):
+        lines.append(f"{name} {(beta_vae + encoding + own) / beta_vae:.2f} times a β-VAE's.")
+    return "\n".join(lines)
 
 
 def in_own_process(contender: str, threads: int, clock: str, quick: bool) -> float:
@@ -192,7 +218,11 @@ def main() -> None:
     parser.add_argument("--clock", choices=["wall", "processor"], default="wall")
     parser.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     parser.add_argument("--contender", choices=CONTENDERS, help="measure one, in this process")
+    parser.add_argument("--count", action="store_true", help="count operations of FactorVAE")
     options = parser.parse_args()
+    if options.count:
+        print(operations_of_factor_vae())
+        return
     if options.contender:
         (threads,) = options.threads
         sizes = QUICK if options.quick else FULL
