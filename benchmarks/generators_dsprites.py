@@ -70,7 +70,8 @@ without* is the same run for as many steps more with α = 0: what the regularise
 against.
 
 With judge and code head not normalised, one update of the generator in a step, and its rate 1e-3,
-which teaches codes more than the settings above ([the paper's table](infogan_cr_table.md) is run so):
+which teaches codes more than the settings above, so that [the paper's table](infogan_cr_table.md)
+is run in that way:
 
 | seed | steps | before | goes on with α = 2 | goes on without |
 |---|---|---|---|---|
