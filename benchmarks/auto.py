@@ -26,13 +26,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from unweave import automatic, devices, figures
+from unweave import automatic, devices, figures, recipes
 from unweave.data import FactorImages, load_data
 from unweave.evaluation.encode import encode_run
 from unweave.methods import Method
 from unweave.methods.beta_tcvae import BetaTCVAE
 from unweave.methods.beta_vae import BetaVAE
 from unweave.metrics import dci, factor_vae_score, mig
+from unweave.networks import Architecture
 from unweave.runs import silencing
 from unweave.runs.config import Machine, Train
 from unweave.runs.run import Run
@@ -62,7 +63,7 @@ CROP = 64
 class Chosen:
     """What auto finds out about a set, for all arms."""
 
-    network: Any
+    network: Architecture
     why: str
     weight: float
 
@@ -101,13 +102,13 @@ def chosen(name: str, yale: str, seed: int) -> Chosen:
     return Chosen(network, why, automatic.start_of_fall(found.weight, images, network))
 
 
-def method_of(arm: str, weight: float) -> tuple[Method, int]:
+def method_of(arm: str, weight: float, network: Architecture) -> tuple[Method, int]:
     """Return the objective of an arm and its number of steps."""
     if arm == AUTO:
-        return automatic.objective(STEPS, weight), STEPS
+        return automatic.objective(STEPS, weight, network), STEPS
     steps = STEPS + TRIALS
     if arm == PLAIN:
-        return BetaVAE(beta=4, likelihood="bernoulli", optimizer=automatic.adam(steps)), steps
+        return BetaVAE(beta=4, likelihood="bernoulli", optimizer=recipes.falling(steps)), steps
     optimizer = Adam(automatic.RATE, warmup_steps=200, decay_steps=steps)
     beta = Schedule(12, 3, steps)
     return BetaTCVAE(beta=beta, likelihood="bernoulli", optimizer=optimizer), steps
@@ -117,7 +118,7 @@ def measure(name: str, arm: str, seed: int, yale: str) -> dict[str, Any]:
     """Train one run and return what it is worth."""
     data = opened(name, yale)
     known = chosen(name, yale, seed)
-    method, steps = method_of(arm, known.weight)
+    method, steps = method_of(arm, known.weight, known.network)
     config = Train(
         method=method,
         architecture=known.network,

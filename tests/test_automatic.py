@@ -11,7 +11,7 @@ from unweave.cli import main
 from unweave.data import from_arrays, load_data
 from unweave.errors import ConfigError
 from unweave.networks.patches_any import PatchesAny
-from unweave.networks.what_where import WhatWhere
+from unweave.networks.posed import Posed
 from unweave.runs import Machine, load
 
 SMALL = PatchesAny(block=1, channels=8, hidden=16)
@@ -21,7 +21,7 @@ def test_one_object_on_a_plain_ground_is_told_from_a_texture(toy):
     sprites = toy.images(np.arange(0, 1024, 16))
     assert automatic.share_with_one_object(sprites) == 1
     network, why = automatic.network_for(sprites)
-    assert network == WhatWhere(block=1)
+    assert network == Posed(block=1)
     assert "one object on a plain ground" in why
     noise = np.random.default_rng(0).random((20, 3, 64, 64), dtype=np.float32)
     assert automatic.network_for(noise)[0] == PatchesAny(block=2)
@@ -74,7 +74,7 @@ def test_the_run_fits_the_time_and_the_threshold(toy, monkeypatch):
     assert config.method.optimizer.rate_at(config.steps) == pytest.approx(0, abs=1e-9)
     assert (config.seed, config.data) == (3, "toy_xys")
     said = "\n".join(choice.reasons)
-    assert "network what_where" in said
+    assert "network posed" in said
     assert "80 on, 120 off" in said
     assert automatic.choose(toy, 1e-6).config.steps == automatic.FEWEST_STEPS
 
@@ -86,7 +86,7 @@ def test_the_fall_begins_above_the_threshold_but_not_above_what_a_code_could_sav
     assert automatic.start_of_fall(2.0, images, general) == 2.0 * automatic.HEADROOM
     assert automatic.start_of_fall(most / 2, images, general) == most
     assert automatic.start_of_fall(2 * most, images, general) == 2 * most  # a latent did switch on
-    assert automatic.start_of_fall(2.0, images, WhatWhere()) == 2.0
+    assert automatic.start_of_fall(2.0, images, Posed()) == 2.0
 
 
 def test_where_there_is_time_several_seeds_are_trained(toy, monkeypatch):

@@ -11,8 +11,8 @@ BATCH = 128
 
 
 def trained(method: uw.methods.Method, seed: int = 0, steps: int = 800) -> uw.Run:
-    """Train a method on dSprites with the network and the rate of the default recipe."""
-    recipe = recipes.demo()
+    """Train a method on dSprites with the network and the rate of the recipe without poses."""
+    recipe = recipes.without_pose()
     rate = replace(uw.Adam(2e-3), warmup_steps=min(200, steps), decay_steps=steps)
     name = f"{type(method).__name__}-beta{method.beta}-seed{seed}-{steps}".replace(":", "_")
     folder = Path("runs/exercises") / name

@@ -20,7 +20,8 @@ from unweave.evaluation.without_labels import RunModel, model_centrality, udr_of
 from unweave.methods.cooled_tcvae import CooledTCVAE
 from unweave.networks import Architecture
 from unweave.networks.patches_any import PatchesAny
-from unweave.networks.what_where import WhatWhere
+from unweave.networks.posed import POSE, Posed
+from unweave.recipes import after_the_pose, falling
 from unweave.runs.config import Machine, Train
 from unweave.runs.run import Run
 from unweave.runs.silencing import NATS
@@ -97,7 +98,7 @@ def choose(
     count = seeds or (SEVERAL if affordable >= SEVERAL * ENOUGH_STEPS else 1)
     steps = max(affordable // count, FEWEST_STEPS)
     config = Train(
-        method=objective(steps, hottest),
+        method=objective(steps, hottest, architecture),
         data=source or data.name,
         data_options=options,
         architecture=architecture,
@@ -169,11 +170,11 @@ def network_for(images: np.ndarray) -> tuple[Architecture, str]:
     )
     share = share_with_one_object(images)
     if share >= 0.95:
-        return WhatWhere(block=block), f"one object on a plain ground; {size}"
+        return Posed(block=block), f"one object on a plain ground; {size}"
     return (
         PatchesAny(block=block),
         f"{share:.0%} of the images show one object on a plain ground, and 95 % would be "
-        f"needed for what_where; {size}",
+        f"needed for posed; {size}",
     )
 
 
@@ -225,10 +226,10 @@ def start_of_fall(weight: float, images: np.ndarray, architecture: Architecture)
     """Return where the KL weight begins, given the largest at which a latent switched on soon.
 
     Nearer to the threshold it takes longer to switch on than trials last, so the fall begins
-    higher, though not above what no code could be worth. what_where switches on within a trial: a
+    higher, though not above what no code could be worth. posed switches on within a trial: a
     higher start would only take time from the fall.
     """
-    if isinstance(architecture, WhatWhere):
+    if isinstance(architecture, Posed):
         return weight
     return max(min(HEADROOM * weight, explainable(images)), weight)
 
@@ -286,12 +287,9 @@ def _switches_on(
     return bool((kl > run.code_prior.least_kl + NATS).any())
 
 
-def objective(steps: int, weight: float) -> CooledTCVAE:
+def objective(steps: int, weight: float, architecture: Architecture) -> CooledTCVAE:
     """Return the recipe's objective for a run of so many steps, its KL weight falling from this."""
-    method = CooledTCVAE(latent_dim=LATENTS, likelihood="bernoulli", optimizer=adam(steps))
+    method = CooledTCVAE(latent_dim=LATENTS, likelihood="bernoulli", optimizer=falling(steps))
+    if isinstance(architecture, Posed):
+        method = replace(method, unstaggered=POSE, stagger=after_the_pose(steps))
     return method.over(steps, weight)
-
-
-def adam(steps: int) -> Adam:
-    """Return how a run of so many steps is updated."""
-    return Adam(RATE, warmup_steps=200, decay_steps=steps, decay_after=2 * steps // 5)

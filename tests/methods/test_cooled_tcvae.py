@@ -40,11 +40,16 @@ def test_by_default_the_weights_fall_over_the_first_part_of_a_run(toys):
     assert given.stagger == constant(0)
 
 
-def test_the_loss_is_the_formula(toys):
-    method = CooledTCVAE(latent_dim=4, kl_weight=3.0, stagger=0.5, tc_weight=7.0)
+@pytest.mark.parametrize(
+    ("unstaggered", "weights"), [(2, [1.0, 1.0, 1.5, 2.0]), (3, [1.0, 1.0, 1.0, 1.5])]
+)
+def test_the_loss_is_the_formula(toys, unstaggered, weights):
+    method = CooledTCVAE(
+        latent_dim=4, kl_weight=3.0, stagger=0.5, unstaggered=unstaggered, tc_weight=7.0
+    )
     nets, batch, loss = loss_of(method, toys)
     kl = method.kl_to_prior(method.posterior(nets, batch.images)).mean(0)
-    weights = torch.tensor([1.0, 1.0, 1.5, 2.0])
+    weights = torch.tensor(weights)
     expected = loss.terms["reconstruction"] + 3 * (weights * kl).sum()
     expected = expected + 7 * loss.terms["total_correlation"]
     torch.testing.assert_close(loss.total, expected)

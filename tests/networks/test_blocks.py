@@ -5,16 +5,13 @@ import pytest
 import torch
 
 from unweave.data import load_data
+from unweave.errors import ConfigError
 from unweave.methods.vae import VAE
 from unweave.networks import BlockDecoder, block_means
+from unweave.networks._glances import TwoGlances, cosines_of, through
 from unweave.networks.patches_any import PatchesAny
-from unweave.networks.what_where import (
-    TwoGlances,
-    WhatWhere,
-    cosines_of,
-    taps,
-    through,
-)
+from unweave.networks.posed import POSE, Posed
+from unweave.networks.what_where import WhatWhere, taps
 from unweave.probability.likelihood import negative_log_likelihood
 
 
@@ -32,16 +29,16 @@ def test_a_block_that_the_border_cuts_is_the_mean_of_what_there_is():
     torch.testing.assert_close(block_means(images, 2)[0, 0, 2, 2], images[0, 0, 4, 4])
 
 
-@pytest.mark.parametrize("kind", [WhatWhere, PatchesAny])
+@pytest.mark.parametrize("kind", [WhatWhere, PatchesAny, Posed])
 @pytest.mark.parametrize("side", [64, 63])
 def test_the_likelihood_of_blocks_is_that_of_their_pixels(kind, side):
     """Value and gradients, where blocks fill the image and where they do not."""
     torch.manual_seed(0)
-    decoder = kind(hidden=16).decoder(3, (1, side, side))
+    decoder = kind(hidden=16).decoder(6, (1, side, side))
     assert isinstance(decoder, BlockDecoder)
     nets = torch.nn.Module()
     nets.decoder = decoder
-    z, images = torch.randn(4, 3), (torch.rand(4, 1, side, side) > 0.7).float()
+    z, images = torch.randn(4, 6), (torch.rand(4, 1, side, side) > 0.7).float()
     parameters = list(decoder.parameters())
     short = VAE().reconstruction(nets, z, images)
     long = negative_log_likelihood("bernoulli", decoder(z), images, 0.1)
@@ -89,12 +86,57 @@ def test_an_object_is_drawn_where_rows_and_columns_say():
         assert logits.max() - logits.min() > 60  # 8 · 8, and nothing elsewhere
 
 
-def test_what_where_codes_what_it_saw_of_dsprites():
+def test_the_first_codes_of_posed_place_size_and_turn_what_the_others_draw():
+    torch.manual_seed(0)
+    decoder = Posed().decoder(POSE + 2, (1, 64, 64))
+    decoder.coarse.per_code.data.fill_(1.0)
+
+    def moments(**pose: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return centre, in half sides across and down, and covariance of what is drawn."""
+        codes = torch.zeros(1, POSE + 2)
+        for name, value in pose.items():
+            codes[0, ["x", "y", "log_size", "angle"].index(name)] = value
+        with torch.no_grad():
+            drawn = (decoder(codes) - decoder.coarse.ground)[0, 0].double().numpy()
+        at = (2 * np.arange(64) + 1) / 64 - 1
+        points = np.stack(np.meshgrid(at, at)).reshape(2, -1)
+        return points @ drawn.ravel() / drawn.sum(), np.cov(points, aweights=drawn.ravel())
+
+    centre, spread = moments()
+    np.testing.assert_allclose(centre, 0, atol=0.01)
+    moved, same = moments(x=0.4, y=-0.3)
+    np.testing.assert_allclose(moved, np.add(centre, [0.4, -0.3]), atol=0.01)
+    np.testing.assert_allclose(same, spread, rtol=0.05, atol=1e-4)
+    np.testing.assert_allclose(moments(log_size=0.3)[1], spread * np.exp(0.6), rtol=0.1, atol=1e-3)
+    turn = np.array([[np.cos(0.7), -np.sin(0.7)], [np.sin(0.7), np.cos(0.7)]])
+    np.testing.assert_allclose(moments(angle=0.7)[1], turn @ spread @ turn.T, rtol=0.1, atol=1e-3)
+    assert spread[0, 0] > 2 * spread[1, 1], "longer than high, so that its angle shows"
+
+
+def test_the_codes_that_posed_draws_from_do_not_say_where_the_object_lies():
+    torch.manual_seed(0)
+    laid = Posed(hidden=16).decoder(POSE + 3, (3, 64, 64)).coarse
+    codes = torch.randn(2, POSE + 3, requires_grad=True)
+    assert laid(codes).shape == (2, 3, 32, 32)
+    laid.drawn(codes[:, POSE:]).sum().backward()
+    assert (codes.grad[:, :POSE] == 0).all()
+    assert (codes.grad[:, POSE:] != 0).all()
+
+
+def test_posed_says_how_many_codes_it_needs():
+    with pytest.raises(ConfigError, match=r"needs 5 or more, found 4"):
+        Posed().decoder(4, (1, 64, 64))
+    with pytest.raises(ConfigError, match="frame must be 2 or more, found 1"):
+        Posed(frame=1)
+
+
+@pytest.mark.parametrize("kind", [WhatWhere, Posed])
+def test_networks_for_one_object_code_what_they_saw(kind):
     """A few steps lower the error of images by far more than their mean could."""
     data = load_data("toy_xys")
     torch.manual_seed(0)
-    method = VAE(latent_dim=4)
-    nets = method.networks(WhatWhere(hidden=64), data.summary)
+    method = VAE(latent_dim=5)
+    nets = method.networks(kind(hidden=64), data.summary)
     optimizer = torch.optim.Adam(nets.parameters(), 2e-3)
     rng = np.random.default_rng(0)
     held_out = torch.from_numpy(data.images(np.arange(0, len(data), 7)[:64]))

@@ -8,7 +8,8 @@ k falls geometrically, like the temperature of deterministic annealing (K. Rose,
 IEEE 1998). It begins just below the weight at which nothing is worth its KL. There only
 the factor that explains most pixels switches a latent on, then the next: each latent
 finds its factor while the others are settled, instead of all at once and mixed.
-w_j = 1 + s max(j-1, 0): later latents are dearer, so that a factor is not shared by two.
+w_j = 1 + s max(j-f+1, 0): after the first f, later latents are dearer, so that a factor is
+not shared by two.
 The total correlation is that of codes with noise ε ~ N(0, I) of width h: of narrow
 posteriors the estimate from a batch is off by nats, more or less by their width alone,
 which training would exploit; the noise takes that away. A flat prior keeps the axes of
@@ -52,8 +53,10 @@ class CooledTCVAE(GaussianVAE):
     """Weight k of the KL; by default from 150 to 1 over the first half of the run, geometric.
     The start should lie just below where all latents stay off: 150 suits dSprites."""
     stagger: Schedule | None = None
-    """How much dearer each latent after the second is than the one before it, s; by default
+    """How much dearer each latent after the first f is than the one before it, s; by default
     from 0.7 to 0.3 over the first half of the run."""
+    unstaggered: int = 2
+    """How many latents, the first, are as dear as each other, f; 4 with the network `posed`."""
     tc_weight: Schedule = constant(6.0)
     """Least weight β of the total correlation; k while that is more."""
     smoothing: float = 0.4
@@ -69,6 +72,8 @@ class CooledTCVAE(GaussianVAE):
             raise ConfigError(
                 f"smoothing and bank must be 0 or more, found {self.smoothing} and {self.bank}"
             )
+        if self.unstaggered < 1:
+            raise ConfigError(f"unstaggered must be 1 or more, found {self.unstaggered}")
 
     def settled(self, steps: int, data: FactorImages) -> Self:
         return super().settled(steps, data).over(steps)
@@ -107,7 +112,8 @@ class CooledTCVAE(GaussianVAE):
     def _weights(self, like: Tensor, step: int) -> Tensor:
         """Return w_j, (latent,)."""
         assert self.stagger is not None, "settled before the run"
-        later = (torch.arange(len(like), device=like.device) - 1).clamp_min(0)
+        order = torch.arange(len(like), device=like.device)
+        later = (order - (self.unstaggered - 1)).clamp_min(0)
         return 1 + self.stagger.at(step) * later
 
     def _correlation(
