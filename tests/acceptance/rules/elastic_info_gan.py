@@ -1,4 +1,9 @@
-"""Elastic-InfoGAN: where classes are not equally common, categories are not either."""
+"""Elastic-InfoGAN: where classes are not equally common, categories are not either.
+
+In some seeds two categories come to be squares and none discs. How the squares' share is divided
+between the two is then left open, and the learnt prior may end further from the truth than equal
+shares are: on seeds 12 and 20 it did not come near enough.
+"""
 
 from dataclasses import dataclass
 from functools import cache
@@ -18,18 +23,33 @@ from unweave.settings.schedules import Schedule
 
 COMMON = np.array([0.7, 0.2, 0.1])
 UNIFORM = float(np.log(3) + (COMMON * np.log(COMMON)).sum())  # KL(true || uniform), 0.297 nats
+STEPS = 2000
+SHORT = 700
+"""Steps of InfoGAN, which is compared after as many steps too. After 2,000 its NMI was 0.005, 0.63
+and 0.12 on seeds 0 to 2, after 700 it was 0.67 on seed 0."""
 SHARED = vars(
-    settled("shapes", information_weight=2.0, input_noise=Schedule(0.3, 0.1, 750, wait=500))
+    settled("shapes", information_weight=2.0, input_noise=Schedule(0.3, 0.1, 1500, wait=500))
 )
-STEPS = 700
-# With a head alone that learns from the contrast, as in the authors' code, and a rate of 5e-3 for
-# the prior, categories were no shapes on seed 0.
+SHORTLY = SHARED | {"input_noise": Schedule(0.3, 0.1, 750, wait=500)}
+# Views change place and size alone, which is all that images of a shape differ by here. Continuous
+# codes would name just these, from features that the contrast wants to ignore them: they weigh
+# nothing, as the paper has none. InfoGAN keeps them: without them its NMI was 0.13 and 0.39 on
+# seeds 0 and 1, after 1,500 steps. Most of this was changed at once, so what each is worth is not
+# known. On seeds 0 to 2 NMI was 0.68, 1 and 1, KL 0.171, 0.009 and 0.037; on 20 and 21 NMI 0.73
+# and 1, KL 0.296 and 0.009: where two categories are squares, none is discs. With a weight of 5 for
+# views NMI was 0.92, 0.71 and 0.73 and KL up to 0.467 on seeds 0 to 2; with 20 it was 1, 0.87 and
+# 1, and KL 0.346 on seed 1.
 ELASTIC = {
-    "shift": 0.05,
-    "view_weight": 0.3,
+    "continuous_weight": 0.0,
+    "rotation": 0.0,
+    "elastic": 0.0,
+    "zoom": 0.12,
+    "shift": 0.08,
+    "view_weight": 10.0,
     "contrast_temperature": 0.5,
     "contrast_reaches_trunk": True,
-    "prior_rate": 1e-3,
+    "gumbel_temperature": 0.5,
+    "prior_rate": 5e-3,
 }
 
 
@@ -93,18 +113,16 @@ class Named(ElasticInfoGAN):
         return noise, codes.detach()
 
 
-def trained(method: InfoGAN | ElasticInfoGAN) -> Measure:
-    options = {"data": imbalanced(), "network": NETWORK, "steps": STEPS, "batch_size": BATCH}
+def trained(method: InfoGAN | ElasticInfoGAN, steps: int = STEPS) -> Measure:
+    options = {"data": imbalanced(), "network": NETWORK, "steps": steps, "batch_size": BATCH}
     return lambda seed: finding(train(method, seed=seed, **options))
 
 
 def checks(own: Columns, others: dict[str, Columns]) -> Checks:
-    uniform = others["InfoGAN, equally common categories"]
-    better = np.median(own["NMI of samples with shape"]) - np.median(
-        uniform["NMI of samples with shape"]
-    )
+    name = "NMI of samples with shape"
+    best = max(np.median(uniform[name]) for uniform in others.values())
     return {
-        "median NMI over InfoGAN's by 0.1": bool(better >= 0.1),
+        "median NMI over InfoGAN's by 0.1": bool(np.median(own[name]) >= best + 0.1),
         "prior nearer to the truth than equal shares": bool(
             (own["KL(true || learnt)"] < UNIFORM - 0.01).all()
         ),
@@ -116,23 +134,27 @@ RULE = Rule(
     claim="on squares, discs and crosses of 70, 20 and 10 %: in each seed the learnt prior is "
     "nearer to the shares of shapes than equal shares are, KL under 0.287 nats (theirs "
     "0.297); the median NMI of category and shape of generated images, by the nearest real image, "
-    "is over that of InfoGAN with equally common categories by at least 0.1",
-    method=trained(ElasticInfoGAN(**SHARED, **ELASTIC)),
+    "is over that of InfoGAN with equally common categories, trained as long or as long as is best "
+    "for it, by at least 0.1",
+    method=trained(ElasticInfoGAN(**SHARED | ELASTIC)),
     saboteurs={
-        "prior cannot be reached": trained(Named(**SHARED, **ELASTIC)),
+        "prior cannot be reached": trained(Named(**SHARED | ELASTIC)),
         "no information (λ = 0)": trained(
             ElasticInfoGAN(**SHARED | ELASTIC | {"information_weight": 0})
         ),
         "untrained": lambda seed: finding(
             untrained(
-                ElasticInfoGAN(**SHARED, **ELASTIC),
+                ElasticInfoGAN(**SHARED | ELASTIC),
                 data=imbalanced(),
                 network=NETWORK,
                 seed=seed,
             )
         ),
     },
-    references={"InfoGAN, equally common categories": trained(InfoGAN(**SHARED))},
+    references={
+        "InfoGAN, equally common categories": trained(InfoGAN(**SHORTLY), SHORT),
+        "InfoGAN, trained as long": trained(InfoGAN(**SHARED)),
+    },
     checks=checks,
     picture="Generated images, one line for each category.",
 )

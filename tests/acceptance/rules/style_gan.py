@@ -1,4 +1,11 @@
-"""StyleGAN: one square, coarse styles that place it, straight paths, directions that matter."""
+"""StyleGAN: one square, coarse styles that place it, straight paths, directions that matter.
+
+Nothing in training asks that the place be left to the coarse styles, and fine ones can move it
+alone, as the arm with one coarse style shows. Other coarse styles moved the place 3.7 to 4.9 times
+as far as other fine ones on seeds 0 to 2, by which settings were chosen, but 1.76 and 1.95 times on
+seeds 20 and 21. With channels of 64, 8, 16 and 8, so that the layer of size 16 has fewer maps to
+choose among, it was 5.41 and 1.97 times there.
+"""
 
 import copy
 from collections.abc import Iterator
