@@ -37,6 +37,7 @@ from unweave.methods import Method
 from unweave.methods.beta_tcvae import BetaTCVAE
 from unweave.methods.beta_vae import BetaVAE
 from unweave.methods.cooled_tcvae import CooledTCVAE
+from unweave.methods.vae import VAE
 from unweave.metrics import beta_vae_score, dci, factor_vae_score, mig
 from unweave.networks import Architecture
 from unweave.networks.burgess64 import Burgess64
@@ -98,15 +99,19 @@ def posed() -> dict[str, Train]:
     """Return the default without each of its parts."""
     demo = recipes.demo()
     assert isinstance(demo.method, CooledTCVAE)
-    methods = {
+    methods: dict[str, Method] = {
+        "a plain VAE": VAE(latent_dim=demo.method.latent_dim, optimizer=demo.method.optimizer),
         "gaussian prior": replace(demo.method, prior="gaussian"),
         "KL weight 1 throughout": replace(demo.method, kl_weight=constant(1)),
         "codes that draw hardly dearer": replace(demo.method, stagger=Schedule(0.7, 0.3, 3200)),
         "total correlation not smoothed": replace(demo.method, smoothing=0.0),
     }
     found = {f"{POSED}{name}": replace(demo, method=each) for name, each in methods.items()}
-    found[f"{POSED}first drawing round"] = replace(
-        demo, architecture=Posed(first_drawing=(0.4, 0.4))
+    no_angle = Posed(first_drawing=(0.4, 0.4))
+    found[f"{POSED}first drawing round"] = replace(demo, architecture=no_angle)
+    alike = replace(demo.method, stagger=Schedule(0.7, 0.3, 3200), unstaggered=2)
+    found[f"{POSED}neither that nor dearer codes"] = replace(
+        demo, method=alike, architecture=no_angle
     )
     return {name: replace(train, silence=0.0) for name, train in found.items()}
 

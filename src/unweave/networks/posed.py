@@ -8,10 +8,9 @@ what makes the axes is built in, as in T. Bepler et al., NeurIPS 2019, arXiv:190
 the decoder is a function of turned coordinates. Which code a factor takes is settled by the
 order, how much of it by training.
 
-The drawing begins longer than high: of a disc no angle can be told, and none would be
-learnt. The encoder is that of what_where, and knows nothing of poses. Images are seen and
-drawn in blocks of pixels. For anything but one object on a ground without structure take
-patches_any.
+The drawing begins longer than high, so that its angle shows from the first step. The encoder
+is that of what_where, and knows nothing of poses. Images are seen and drawn in blocks of
+pixels. For anything but one object on a ground without structure take patches_any.
 """
 
 import math
@@ -50,8 +49,8 @@ class Posed(Architecture):
     frame: int = 16
     """Side of the frame in which the object is drawn, in points."""
     first_drawing: tuple[float, float] = (0.6, 0.25)
-    """Deviations of the first drawing along and across, in half sides of the frame. Where they are
-    equal no angle is learnt."""
+    """Deviations of the first drawing along and across, in half sides of the frame; where they
+    differ its angle shows from the first step."""
 
     def __post_init__(self) -> None:
         for name in ("hidden", "block", "cosines", "frequencies"):
