@@ -65,7 +65,9 @@ def test_trials_tell_a_weight_that_is_worth_its_nats_from_one_that_is_not(toy):
 
 def test_the_run_fits_the_time_and_the_threshold(toy, monkeypatch):
     found = automatic.Threshold(80.0, ((80.0, True), (120.0, False)), step_seconds=0.01)
-    monkeypatch.setattr(automatic, "threshold", lambda *_: found)
+    monkeypatch.setattr(automatic, "threshold", lambda *_, **__: found)
+    monkeypatch.setattr(automatic, "network_for", lambda _: (PatchesAny(block=1), "many things"))
+    monkeypatch.setattr(automatic, "start_of_fall", lambda weight, *_: weight)
     choice = automatic.choose(toy, 1.0, seed=3)
     config = choice.config
     assert config.steps == pytest.approx(0.9 * 60 / 0.01, rel=0.05)
@@ -74,9 +76,28 @@ def test_the_run_fits_the_time_and_the_threshold(toy, monkeypatch):
     assert config.method.optimizer.rate_at(config.steps) == pytest.approx(0, abs=1e-9)
     assert (config.seed, config.data) == (3, "toy_xys")
     said = "\n".join(choice.reasons)
-    assert "network posed" in said
+    assert "network patches_any: many things" in said
     assert "80 on, 120 off" in said
     assert automatic.choose(toy, 1e-6).config.steps == automatic.FEWEST_STEPS
+
+
+def test_one_object_is_posed_and_its_kl_weight_does_not_fall(toy, monkeypatch):
+    tried = []
+
+    def timed(*_, trials):
+        tried.append(trials)
+        return automatic.Threshold(80.0, ((80.0, True),), step_seconds=0.01)
+
+    monkeypatch.setattr(automatic, "threshold", timed)
+    choice = automatic.choose(toy, 1.0)
+    method, steps = choice.config.method, choice.config.steps
+    assert tried == [1], "a trial tells how long a step takes; more are not needed"
+    assert isinstance(choice.config.architecture, Posed)
+    assert {method.kl_weight.at(step) for step in (0, steps // 3, steps)} == {1}
+    assert (method.unstaggered, method.stagger.at(0)) == (4, 7)
+    assert method.stagger.at(steps // 2) == pytest.approx(0.3)
+    assert "network posed" in choice.reasons[0]
+    assert "KL weight 1 throughout" in choice.reasons[1]
 
 
 def test_the_fall_begins_above_the_threshold_but_not_above_what_a_code_could_save(toy):
@@ -86,12 +107,12 @@ def test_the_fall_begins_above_the_threshold_but_not_above_what_a_code_could_sav
     assert automatic.start_of_fall(2.0, images, general) == 2.0 * automatic.HEADROOM
     assert automatic.start_of_fall(most / 2, images, general) == most
     assert automatic.start_of_fall(2 * most, images, general) == 2 * most  # a latent did switch on
-    assert automatic.start_of_fall(2.0, images, Posed()) == 2.0
+    assert automatic.start_of_fall(2.0, images, Posed()) == 1.0
 
 
 def test_where_there_is_time_several_seeds_are_trained(toy, monkeypatch):
     found = automatic.Threshold(80.0, ((80.0, True),), step_seconds=0.01)
-    monkeypatch.setattr(automatic, "threshold", lambda *_: found)
+    monkeypatch.setattr(automatic, "threshold", lambda *_, **__: found)
     few, many = automatic.choose(toy, 4.2, seed=5), automatic.choose(toy, 4.8, seed=5)
     assert few.seeds == (5,)
     assert any("too few for 3 seeds of 8,000 steps" in said for said in few.reasons)
@@ -119,7 +140,7 @@ def test_the_command_says_what_it_chose_and_trains_it(tmp_path, capsys, monkeypa
     monkeypatch.setattr(automatic, "TRIALS", 1)
     monkeypatch.setattr(automatic, "FEWEST_STEPS", 3)
     found = automatic.Threshold(9.0, ((9.0, True),), step_seconds=1.0)
-    monkeypatch.setattr(automatic, "threshold", lambda *_: found)
+    monkeypatch.setattr(automatic, "threshold", lambda *_, **__: found)
     images = (np.random.default_rng(0).random((30, 20, 20)) * 255).astype(np.uint8)
     np.save(tmp_path / "images.npy", images)
     words = ["train", "auto", "--data", str(tmp_path / "images.npy"), "--minutes", "0.01"]
@@ -142,7 +163,7 @@ def test_the_command_says_what_it_chose_and_trains_it(tmp_path, capsys, monkeypa
 
 def test_images_in_memory_are_chosen_for_as_well(monkeypatch):
     found = automatic.Threshold(9.0, ((9.0, True),), step_seconds=1.0)
-    monkeypatch.setattr(automatic, "threshold", lambda *_: found)
+    monkeypatch.setattr(automatic, "threshold", lambda *_, **__: found)
     data = from_arrays(np.random.default_rng(0).random((12, 3, 64, 48), dtype=np.float32))
     config = automatic.choose(data, 1.0, machine=Machine(threads=1)).config
     assert config.architecture == PatchesAny(block=2)

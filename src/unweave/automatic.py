@@ -91,7 +91,10 @@ def choose(
     devices.use_threads(machine.threads)
     images = some_images(data, seed)
     architecture, why = network_for(images)
-    found = threshold(data, architecture, seed, devices.choose_device(machine.device))
+    posed = isinstance(architecture, Posed)
+    device = devices.choose_device(machine.device)
+    # Of posed a trial tells how long a step takes, and nothing else.
+    found = threshold(data, architecture, seed, device, trials=1 if posed else TRIALS)
     hottest = start_of_fall(found.weight, images, architecture)
     left = 60 * minutes - (time.monotonic() - began)
     affordable = int(TRAINING * left / found.step_seconds)
@@ -108,11 +111,15 @@ def choose(
         silence=NATS,
     )
     trials = ", ".join(f"{weight:.3g} {'on' if on else 'off'}" for weight, on in found.tried)
+    weights = (
+        "KL weight 1 throughout: the first codes of posed need no fall to keep factors apart"
+        if posed
+        else f"KL weight from {hottest:.3g} to 1: up to {HEADROOM:g} times above the largest of "
+        f"those tried at which a latent switches on within {TRIAL_STEPS} steps ({trials})"
+    )
     reasons = (
         f"network {catalog.name_of(architecture)}: {why}",
-        f"KL weight from {hottest:.3g} to 1: from or, where that takes longer than a trial, up to "
-        f"{HEADROOM:g} times above the largest of the weights tried at which a latent switches on "
-        f"within {TRIAL_STEPS} steps ({trials})",
+        weights,
         f"{LATENTS} latents: those that stay off are silenced at the end",
         "likelihood bernoulli: its scale is fixed, so that a KL weight keeps its meaning; a "
         "deviation that is learnt shrinks meanwhile and weighs the pixels ever more",
@@ -201,6 +208,7 @@ def threshold(
     seed: int,
     device: torch.device,
     steps: int = TRIAL_STEPS,
+    trials: int = TRIALS,
 ) -> Threshold:
     """Find the largest KL weight at which a latent switches on, to within a fifth.
 
@@ -212,7 +220,7 @@ def threshold(
     low = high / WIDEST
     tried: list[tuple[float, bool]] = []
     seconds = 0.0
-    for _ in range(TRIALS):
+    for _ in range(trials):
         weight = math.sqrt(low * high)
         began = time.monotonic()
         on = _switches_on(data, images, architecture, weight, seed, device, steps)
@@ -226,11 +234,11 @@ def start_of_fall(weight: float, images: np.ndarray, architecture: Architecture)
     """Return where the KL weight begins, given the largest at which a latent switched on soon.
 
     Nearer to the threshold it takes longer to switch on than trials last, so the fall begins
-    higher, though not above what no code could be worth. posed switches on within a trial: a
-    higher start would only take time from the fall.
+    higher, though not above what no code could be worth. With posed nothing falls: its pose keeps
+    factors apart from the first step on.
     """
     if isinstance(architecture, Posed):
-        return weight
+        return 1.0
     return max(min(HEADROOM * weight, explainable(images)), weight)
 
 
