@@ -242,7 +242,8 @@ seed 100; of `posed`, on Color-dSprites, that it does not fall, on seeds 100 to 
 
 A higher evidence bound (ELBO) is a better likelihood, not a better code. On Color-dSprites all
 three have a network that is told that an object can be moved, sized and turned ([what that builds
-in](recipe.md#what-is-built-in)). Of Yale's faces nothing is shown; three latents are on whichever way.
+in](recipe.md#what-is-built-in)). Of Yale's faces nothing is shown; three latents are on whichever
+way.
 Times compare within a set: sets were run on machines of different speed. The photographs are
 `china.jpg` by danielbuechele and `flower.jpg` by vultilion (CC BY 2.0), of which networks decode
 what is shown. {unscored}`python benchmarks/auto.py --yale FILE` wrote this page.

@@ -54,9 +54,9 @@ from unweave.settings.schedules import Schedule, constant
 from unweave.training import loop
 
 RESULTS = Path(__file__).parent.parent / "docs" / "results"
-DEFAULT, LONGER = "default", "default, three times as long"
+DEFAULT = "default"
 WITHOUT_POSE, WITHOUT_POSE_LONGER = "without a pose", "without a pose, three times as long"
-JUDGED = (DEFAULT, LONGER, WITHOUT_POSE, WITHOUT_POSE_LONGER)
+JUDGED = (DEFAULT, WITHOUT_POSE, WITHOUT_POSE_LONGER)
 """Arms that are judged on seeds below 100."""
 
 NETWORKS: dict[str, tuple[Architecture, int, float]] = {
@@ -116,15 +116,6 @@ def posed() -> dict[str, Train]:
     return {name: replace(train, silence=0.0) for name, train in found.items()}
 
 
-def longer() -> Train:
-    """Return the default, three times as long: the KL weight falls as fast, the rate later."""
-    demo = recipes.demo()
-    assert isinstance(demo.method, CooledTCVAE)
-    steps = 3 * demo.steps
-    method = replace(demo.method, optimizer=recipes.falling(steps))
-    return replace(demo, method=method, steps=steps, silence=0.0)
-
-
 def longer_without_pose() -> Train:
     """Return the recipe without poses, refined for three times the steps once its latents are on.
 
@@ -166,7 +157,6 @@ def arms() -> dict[str, Train]:
     """Return the settings of every arm by its name."""
     found = {
         DEFAULT: replace(recipes.demo(), silence=0.0),
-        LONGER: longer(),
         WITHOUT_POSE: replace(recipes.without_pose(), silence=0.0),
         WITHOUT_POSE_LONGER: longer_without_pose(),
     }
@@ -360,7 +350,6 @@ def write_report(path: Path) -> None:
     of_arm = {arm: [line for line in lines if line["arm"] == arm] for arm in JUDGED}
     tables = {
         "judged": table_of_default([line for line in of_arm[DEFAULT] if line["seed"] < 10]),
-        "longer": table_of_default(of_arm[LONGER]),
         "without": table_of_default([line for line in of_arm[WITHOUT_POSE] if line["seed"] < 10]),
         "without-longer": table_of_default(of_arm[WITHOUT_POSE_LONGER]),
         "ablations": table_of_arms([line for line in lines if line["seed"] >= 100]),
