@@ -123,9 +123,12 @@ def test_the_codes_that_posed_draws_from_do_not_say_where_the_object_lies():
     assert (codes.grad[:, POSE:] != 0).all()
 
 
-def test_posed_says_how_many_codes_it_needs():
-    with pytest.raises(ConfigError, match=r"needs 5 or more, found 4"):
-        Posed().decoder(4, (1, 64, 64))
+def test_few_codes_lay_one_drawing_and_wrong_settings_are_refused():
+    laid = Posed().decoder(2, (1, 64, 64)).coarse
+    drawn = laid(torch.tensor([[0.0, 0.0], [1.0, 0.0]])).detach()
+    assert (laid.drawn(torch.zeros(2, 0))[0] == laid.drawn(torch.zeros(2, 0))[1]).all()
+    columns = drawn.sum((1, 2)) @ torch.arange(32.0) / drawn.sum((1, 2, 3))
+    assert columns[0] != columns[1], "the first code moves it across"
     with pytest.raises(ConfigError, match="frame must be 2 or more, found 1"):
         Posed(frame=1)
 

@@ -6,7 +6,7 @@ in their code, a pixel at u shows what the frame has at R(-angle) (u - (x, y)) /
 code for the place cannot change what is drawn, and one for what is drawn cannot move it:
 what makes the axes is built in, as in T. Bepler et al., NeurIPS 2019, arXiv:1909.11663, where
 the decoder is a function of turned coordinates. Which code a factor takes is settled by the
-order, how much of it by training.
+order, how much of it by training. With four codes or fewer all images show one drawing.
 
 The drawing begins longer than high, so that its angle shows from the first step. The encoder
 is that of what_where, and knows nothing of poses. Images are seen and drawn in blocks of
@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import grid_sample
+from torch.nn.functional import grid_sample, pad
 
 from unweave.errors import ConfigError
 from unweave.networks._blocks import BlockDecoder, coarse_shape
@@ -72,25 +72,37 @@ class Posed(Architecture):
         )
 
     def decoder(self, inputs: int, image_shape: ImageShape) -> nn.Module:
-        if inputs <= POSE:
-            raise ConfigError(
-                f"posed takes {POSE} codes for place, size and angle and draws from the others: it "
-                f"needs {POSE + 1} or more, found {inputs}"
-            )
         coarse = coarse_shape(image_shape, self.block)
-        last = nn.Linear(self.hidden, coarse[0] * self.frame**2)
+        first = blot(self.frame, *self.first_drawing).repeat(coarse[0], 1, 1)
+        drawn = self.drawn(inputs - POSE, first) if inputs > POSE else SameDrawing(first)
+        laid = LaidDrawing(drawn, coarse, min(inputs, POSE))
+        return BlockDecoder(laid, image_shape, self.block)
+
+    def drawn(self, inputs: int, first: Tensor) -> nn.Module:
+        """Return a network from codes to drawings, which begin like this one."""
+        last = nn.Linear(self.hidden, first.numel())
         nn.init.normal_(last.weight, std=0.5 / math.sqrt(self.hidden))
         with torch.no_grad():
-            last.bias.copy_(blot(self.frame, *self.first_drawing).flatten().repeat(coarse[0]))
-        drawn = nn.Sequential(
-            hidden_layer(inputs - POSE, self.hidden),
+            last.bias.copy_(first.flatten())
+        return nn.Sequential(
+            hidden_layer(inputs, self.hidden),
             nn.ReLU(inplace=True),
             hidden_layer(self.hidden, self.hidden),
             nn.ReLU(inplace=True),
             last,
-            nn.Unflatten(1, (coarse[0], self.frame, self.frame)),
+            nn.Unflatten(1, first.shape),
         )
-        return BlockDecoder(LaidDrawing(drawn, coarse), image_shape, self.block)
+
+
+class SameDrawing(nn.Module):
+    """One drawing for all images, where every code there is belongs to the pose."""
+
+    def __init__(self, first: Tensor):
+        super().__init__()
+        self.drawing = nn.Parameter(first)
+
+    def forward(self, codes: Latents) -> Images:
+        return self.drawing.expand(len(codes), -1, -1, -1)
 
 
 class LaidDrawing(nn.Module):
@@ -98,9 +110,10 @@ class LaidDrawing(nn.Module):
 
     points: Tensor
 
-    def __init__(self, drawn: nn.Module, shape: ImageShape):
+    def __init__(self, drawn: nn.Module, shape: ImageShape, told: int):
         super().__init__()
         self.drawn = drawn
+        self.told = told  # how many codes say how it lies; what none says is as at first
         self.height, self.width = shape[1:]
         self.per_code = nn.Parameter(torch.tensor(PER_CODE))
         self.pose = nn.Parameter(torch.zeros(POSE))  # of codes that are 0
@@ -110,8 +123,9 @@ class LaidDrawing(nn.Module):
         self.register_buffer("points", points.flatten(1), persistent=False)
 
     def forward(self, codes: Latents) -> Tensor:
-        drawing: Images = self.drawn(codes[:, POSE:])
-        frame = self.points_of_frame(codes[:, :POSE] * self.per_code + self.pose)
+        drawing: Images = self.drawn(codes[:, self.told :])
+        lies = pad(codes[:, : self.told], (0, POSE - self.told))
+        frame = self.points_of_frame(lies * self.per_code + self.pose)
         return grid_sample(drawing, frame, align_corners=False) + self.ground
 
     def points_of_frame(self, pose: Tensor) -> Tensor:
