@@ -143,7 +143,7 @@ def complaints(name: str, figures: Figures, ramps: list[str]) -> list[str]:
         found.append("collapsed: no dimension of the code is in use")
     if figures.get("categories in use", 2) < 2:
         found.append("collapsed: every image has the same category")
-    if name == "very_deep_vae":
+    if name == "very_deep_vae" and figures:
         left = figures["reconstruction"] / figures["nats of the mean image"]
         if left > LITTLE:
             found.append(f"collapsed: all layers leave {left:.2f} of the mean image's nats")
