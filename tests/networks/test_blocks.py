@@ -104,13 +104,17 @@ def test_the_first_codes_of_posed_place_size_and_turn_what_the_others_draw():
 
     centre, spread = moments()
     np.testing.assert_allclose(centre, 0, atol=0.01)
+    np.testing.assert_allclose(spread, spread[0, 0] * np.eye(2), atol=1e-4)  # round at first
+    down = (2 * torch.arange(16) + 1) / 16 - 1
+    decoder.coarse.drawn[-2].bias.data.view(16, 16).mul_(torch.exp(-5 * down[:, None] ** 2))
+    centre, spread = moments()
     moved, same = moments(x=0.4, y=-0.3)
     np.testing.assert_allclose(moved, np.add(centre, [0.4, -0.3]), atol=0.01)
     np.testing.assert_allclose(same, spread, rtol=0.05, atol=1e-4)
     np.testing.assert_allclose(moments(log_size=0.3)[1], spread * np.exp(0.6), rtol=0.1, atol=1e-3)
     turn = np.array([[np.cos(0.7), -np.sin(0.7)], [np.sin(0.7), np.cos(0.7)]])
     np.testing.assert_allclose(moments(angle=0.7)[1], turn @ spread @ turn.T, rtol=0.1, atol=1e-3)
-    assert spread[0, 0] > 2 * spread[1, 1], "longer than high, so that its angle shows"
+    assert spread[0, 0] > 2 * spread[1, 1], "or a turn would not show"
 
 
 def test_the_codes_that_posed_draws_from_do_not_say_where_the_object_lies():

@@ -8,9 +8,8 @@ what makes the axes is built in, as in T. Bepler et al., NeurIPS 2019, arXiv:190
 the decoder is a function of turned coordinates. Which code a factor takes is settled by the
 order, how much of it by training. With four codes or fewer all images show one drawing.
 
-The drawing begins longer than high, so that its angle shows from the first step. The encoder
-is that of what_where, and knows nothing of poses. Images are seen and drawn in blocks of
-pixels. For anything but one object on a ground without structure take patches_any.
+The encoder is that of what_where, and knows nothing of poses. Images are seen and drawn in
+blocks of pixels. For anything but one object on a ground without structure take patches_any.
 """
 
 import math
@@ -31,6 +30,7 @@ POSE = 4
 
 GROUND = -4.0  # logit of a pixel where nothing is
 PEAK = 6.0  # by how much the middle of the first drawing is above the ground
+SPREAD = 0.4  # its deviation, in half sides of the frame
 FRAME_OF_IMAGE = 0.5  # side of the frame over that of the image, at size 1
 PER_CODE = (0.2, 0.2, 0.2, math.pi / 3.6)
 """How far a code moves the pose at first. A flat prior ends near 1.8: half a turn in all."""
@@ -48,9 +48,6 @@ class Posed(Architecture):
     """Frequencies of the spectrum along each side."""
     frame: int = 16
     """Side of the frame in which the object is drawn, in points."""
-    first_drawing: tuple[float, float] = (0.6, 0.25)
-    """Deviations of the first drawing along and across, in half sides of the frame; where they
-    differ its angle shows from the first step."""
 
     def __post_init__(self) -> None:
         for name in ("hidden", "block", "cosines", "frequencies"):
@@ -58,8 +55,6 @@ class Posed(Architecture):
                 raise ConfigError(f"posed: {name} must be 1 or more, found {self}")
         if self.frame < 2:
             raise ConfigError(f"posed: frame must be 2 or more, found {self.frame}")
-        if min(self.first_drawing) <= 0:
-            raise ConfigError(f"posed: first_drawing must be above 0, found {self.first_drawing}")
 
     def encoder(self, image_shape: ImageShape, outputs: int) -> nn.Module:
         return two_glances(
@@ -73,7 +68,7 @@ class Posed(Architecture):
 
     def decoder(self, inputs: int, image_shape: ImageShape) -> nn.Module:
         coarse = coarse_shape(image_shape, self.block)
-        first = blot(self.frame, *self.first_drawing).repeat(coarse[0], 1, 1)
+        first = blot(self.frame).repeat(coarse[0], 1, 1)
         drawn = self.drawn(inputs - POSE, first) if inputs > POSE else SameDrawing(first)
         laid = LaidDrawing(drawn, coarse, min(inputs, POSE))
         return BlockDecoder(laid, image_shape, self.block)
@@ -143,7 +138,7 @@ def middles(count: int) -> Tensor:
     return (2 * torch.arange(count) + 1) / count - 1
 
 
-def blot(side: int, along: float, across: float) -> Tensor:
-    """Return a blot with these deviations, in half sides: (side, side)."""
+def blot(side: int) -> Tensor:
+    """Return a round blot in the middle: (side, side)."""
     place = middles(side)
-    return PEAK * torch.exp(-((place[:, None] / across) ** 2 + (place / along) ** 2) / 2)
+    return PEAK * torch.exp(-((place[:, None] / SPREAD) ** 2 + (place / SPREAD) ** 2) / 2)
