@@ -18,6 +18,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if config.option.markexpr != "cluster":  # Ray asks the network for this machine's address
         only_loopback.install()
     torch.set_num_threads(1)  # two workers of one thread each are faster than two of two
+    # Nor do commands that tests start look how busy the machine is: their bits are compared.
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -21,6 +21,7 @@ LAYERS = [
         "files",
         "pages",
         "process",
+        "free_cores",
         "row_groups",
         "row_sums",
         "code_prior",

@@ -94,7 +94,9 @@ def choose(
     posed = isinstance(architecture, Posed)
     device = devices.choose_device(machine.device)
     # Of posed a trial tells how long a step takes, and nothing else.
-    found = threshold(data, architecture, seed, device, trials=1 if posed else TRIALS)
+    trials = 1 if posed else TRIALS
+    with devices.fewer_threads_if_busy(machine.threads, device):
+        found = threshold(data, architecture, seed, device, trials=trials)
     hottest = start_of_fall(found.weight, images, architecture)
     left = 60 * minutes - (time.monotonic() - began)
     affordable = int(TRAINING * left / found.step_seconds)
@@ -110,12 +112,12 @@ def choose(
         seed=seed,
         silence=NATS,
     )
-    trials = ", ".join(f"{weight:.3g} {'on' if on else 'off'}" for weight, on in found.tried)
+    tried = ", ".join(f"{weight:.3g} {'on' if on else 'off'}" for weight, on in found.tried)
     weights = (
         "KL weight 1 throughout: the first codes of posed need no fall to keep factors apart"
         if posed
         else f"KL weight from {hottest:.3g} to 1: up to {HEADROOM:g} times above the largest of "
-        f"those tried at which a latent switches on within {TRIAL_STEPS} steps ({trials})"
+        f"those tried at which a latent switches on within {TRIAL_STEPS} steps ({tried})"
     )
     reasons = (
         f"network {catalog.name_of(architecture)}: {why}",

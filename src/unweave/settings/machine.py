@@ -59,8 +59,8 @@ class Machine:
     device: DeviceName = "auto"
     """Where to compute; auto takes a GPU if there is one, and in a run that goes on what it had."""
     threads: int | None = None
-    """Threads of the processor; by default as many as it has cores, and in a run that goes on
-    as many as it had."""
+    """Threads of the processor; by default as many as it has cores that other work leaves free,
+    and in a run that goes on as many as it had."""
     compile: bool = False
     """Whether to compile the networks first (torch.compile): slow start, faster on a GPU. A run
     that was compiled goes on so."""
