@@ -5,11 +5,11 @@ import json
 import pytest
 import torch
 
-from unweave import devices, free_cores
+from unweave import free_cores, workflows
+from unweave.free_cores import fewer_threads_if_busy
 from unweave.methods.vae import VAE
 from unweave.networks.conv_any import ConvAny
 from unweave.runs.config import Machine, Train
-from unweave.training import loop
 
 CPU = torch.device("cpu")
 
@@ -73,35 +73,28 @@ def test_a_clock_that_stands_still_and_a_system_without_one_tell_nothing(monkeyp
     ("free", "threads"), [(0.0, 1), (0.4, 1), (1.4, 1), (1.6, 2), (2.0, 2), (None, 2)]
 )
 def test_threads_are_as_many_as_cores_are_free(monkeypatch, two_threads, free, threads):
-    monkeypatch.setattr(devices, "free_cores", lambda: free)
-    with devices.fewer_threads_if_busy(None, CPU) as said:
+    monkeypatch.setattr(free_cores, "free_cores", lambda: free)
+    with fewer_threads_if_busy(None, CPU) as said:
         assert torch.get_num_threads() == threads
         assert ("1 of 2 threads" in said) == (threads == 1)
     assert torch.get_num_threads() == 2
 
 
 def test_whoever_asks_for_threads_gets_them(monkeypatch, two_threads):
-    monkeypatch.setattr(devices, "free_cores", lambda: 0.0)
-    with devices.fewer_threads_if_busy(2, CPU) as said:
+    monkeypatch.setattr(free_cores, "free_cores", lambda: 0.0)
+    with fewer_threads_if_busy(2, CPU) as said:
         assert (torch.get_num_threads(), said) == (2, "")
-    with devices.fewer_threads_if_busy(None, torch.device("cuda")) as said:
+    with fewer_threads_if_busy(None, torch.device("cuda")) as said:
         assert (torch.get_num_threads(), said) == (2, "")
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    with devices.fewer_threads_if_busy(None, CPU) as said:
+    with fewer_threads_if_busy(None, CPU) as said:
         assert (torch.get_num_threads(), said) == (2, "")
 
 
 def test_a_run_on_a_busy_machine_says_and_keeps_how_many_threads_it_takes(
-    toy, tmp_path, monkeypatch, two_threads
+    toy, tmp_path, monkeypatch, two_threads, capsys
 ):
-    class Heard(loop.Watcher):
-        def __init__(self) -> None:
-            self.messages: list[str] = []
-
-        def told(self, message: str) -> None:
-            self.messages.append(message)
-
-    monkeypatch.setattr(devices, "free_cores", lambda: 0.2)
+    monkeypatch.setattr(free_cores, "free_cores", lambda: 0.2)
     config = Train(
         method=VAE(latent_dim=2),
         architecture=ConvAny(channels=(4,), hidden=8),
@@ -109,12 +102,14 @@ def test_a_run_on_a_busy_machine_says_and_keeps_how_many_threads_it_takes(
         steps=2,
         batch_size=8,
     )
-    heard = Heard()
-    loop.start(config, toy, tmp_path / "run", Machine(evaluations=0), [heard])
-    assert any("1 of 2 threads, as other work" in message for message in heard.messages)
-    assert json.loads((tmp_path / "run" / "machine.json").read_text())["threads"] == 1
+    folder, machine = tmp_path / "run", Machine(evaluations=0)
+    workflows.train_config(config, toy, folder, machine, evaluate=False)
+    assert "1 of 2 threads, as other work keeps cores busy" in " ".join(
+        "".join(capsys.readouterr()).split()
+    )
+    assert json.loads((folder / "machine.json").read_text())["threads"] == 1
     assert torch.get_num_threads() == 2, "the next run may find the machine idle"
     # Going on, it takes the threads it began with, however idle the machine is now.
-    monkeypatch.setattr(devices, "free_cores", lambda: 2.0)
-    loop.resume(tmp_path / "run", toy, Machine(evaluations=0), steps=4)
-    assert json.loads((tmp_path / "run" / "machine.json").read_text())["threads"] == 1
+    monkeypatch.setattr(free_cores, "free_cores", lambda: 2.0)
+    workflows.resume(folder, data=toy, steps=4, machine=machine, evaluate=False)
+    assert json.loads((folder / "machine.json").read_text())["threads"] == 1

@@ -17,6 +17,7 @@ from unweave import catalog, devices
 from unweave.data import DataOptions, FactorImages
 from unweave.errors import ConfigError
 from unweave.evaluation.without_labels import RunModel, model_centrality, udr_of_runs
+from unweave.free_cores import fewer_threads_if_busy
 from unweave.methods.cooled_tcvae import CooledTCVAE
 from unweave.networks import Architecture
 from unweave.networks.patches_any import PatchesAny
@@ -95,7 +96,7 @@ def choose(
     device = devices.choose_device(machine.device)
     # Of posed a trial tells how long a step takes, and nothing else.
     trials = 1 if posed else TRIALS
-    with devices.fewer_threads_if_busy(machine.threads, device):
+    with fewer_threads_if_busy(machine.threads, device):
         found = threshold(data, architecture, seed, device, trials=trials)
     hottest = start_of_fall(found.weight, images, architecture)
     left = 60 * minutes - (time.monotonic() - began)

@@ -9,8 +9,7 @@ import functools
 import os
 import shutil
 import sys
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Literal
 
 import numpy as np
@@ -19,7 +18,6 @@ from torch import Tensor, nn
 
 from unweave import catalog
 from unweave.errors import ConfigError
-from unweave.free_cores import free_cores
 from unweave.tensors import Images
 
 DeviceName = Literal["auto", "cpu", "cuda", "mps"]
@@ -82,33 +80,6 @@ def use_threads(threads: int | None) -> int:
             raise ConfigError(f"threads: expected at least 1, found {threads}")
         torch.set_num_threads(threads)
     return torch.get_num_threads()
-
-
-@contextmanager
-def fewer_threads_if_busy(threads: int | None, device: torch.device) -> Iterator[str]:
-    """Let torch use no more threads than cores are free, and say so; "" if it needs not.
-
-    The threads of a run wait for each other hundreds of times a step. If one of them shares its
-    core with other work, all wait, and a run of fewer is faster: docs/results/training_speed.md.
-    Whoever asks for a number of threads gets that.
-    """
-    own = torch.get_num_threads()
-    asked = threads is not None or "OMP_NUM_THREADS" in os.environ
-    if asked or own == 1 or device.type != "cpu" or (free := free_cores()) is None:
-        yield ""
-        return
-    fitting = max(round(free), 1)
-    if fitting >= own:
-        yield ""
-        return
-    torch.set_num_threads(fitting)
-    try:
-        yield (
-            f"{fitting} of {own} threads, as other work keeps cores busy and threads of a run wait "
-            f"for each other; --threads {own} takes all"
-        )
-    finally:
-        torch.set_num_threads(own)
 
 
 def use_determinism(device: torch.device) -> None:

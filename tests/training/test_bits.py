@@ -63,8 +63,7 @@ def test_a_run_goes_on_with_its_threads_unless_told_otherwise(folder, toy):
     assert resume(folder, toy, 5, threads=1) == []
 
 
-def test_what_a_run_had_by_itself_is_kept_too(toy, tmp_path, monkeypatch):
-    monkeypatch.setattr(devices, "free_cores", lambda: 2.0)
+def test_what_a_run_had_by_itself_is_kept_too(toy, tmp_path):
     torch.set_num_threads(2)
     loop.start(CONFIG, toy, tmp_path / "run", Machine(evaluations=0))
     torch.set_num_threads(1)

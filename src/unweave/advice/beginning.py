@@ -51,8 +51,8 @@ CHOICES = (
         "axes",
         "cooled_tcvae",
         "",
-        "the default recipe: factors switch on one by one, the best code of a short training; of "
-        "one object on a plain ground with the network posed",
+        "factors switch on one by one: the best code of a short training; of one object on a plain "
+        "ground with the network posed, as the default recipe",
         "results/recipe.md",
     ),
     Choice(

@@ -74,16 +74,10 @@ def start(
             watcher.told(message)
     # Tried before the folder is made, so that an impossible combination leaves nothing behind.
     check(config, data)
-    device = devices.choose_device(machine.device)
+    devices.choose_device(machine.device)
     run_folder = RunFolder(folder)
     run_folder.reserve()
-    with (
-        _told_how_to_go_on(run_folder),
-        run_folder.locked(),
-        devices.fewer_threads_if_busy(machine.threads, device) as said,
-    ):
-        for watcher in watchers if said else ():
-            watcher.told(said)
+    with _told_how_to_go_on(run_folder), run_folder.locked():
         run_folder.create(config, data.summary)
         return _train(config, data, run_folder, machine, watchers, stored=None)
 

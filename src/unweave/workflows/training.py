@@ -6,8 +6,9 @@ from pathlib import Path
 from unweave import catalog
 from unweave.catalog.plugins import Source
 from unweave.data import DataOptions, FactorImages, load_data
-from unweave.devices import Precision
+from unweave.devices import Precision, choose_device
 from unweave.errors import ConfigError, Stopped
+from unweave.free_cores import fewer_threads_if_busy
 from unweave.methods import Method, is_in_file, method_named, name_in_file
 from unweave.networks import Architecture, architecture_named
 from unweave.runs.config import Machine, Train
@@ -88,10 +89,13 @@ def train_config(
         raise ConfigError(f"machine: expected Machine(…), found {machine!r}")
     folder = Path(out) if out is not None else Path("runs") / config.run_name
     watchers = _watchers(machine, progress)
-    try:
-        run = loop.start(config, data, folder, machine, watchers)
-    except Stopped as stop:
-        run = _ended_early(stop, folder, data, machine, watchers)
+    with fewer_threads_if_busy(machine.threads, choose_device(machine.device)) as said:
+        for watcher in watchers if said else ():
+            watcher.told(said)
+        try:
+            run = loop.start(config, data, folder, machine, watchers)
+        except Stopped as stop:
+            run = _ended_early(stop, folder, data, machine, watchers)
     return _finish(run, evaluate)
 
 
