@@ -97,7 +97,7 @@ class SameDrawing(nn.Module):
         self.drawing = nn.Parameter(first)
 
     def forward(self, codes: Latents) -> Images:
-        return self.drawing.expand(len(codes), -1, -1, -1)
+        return self.drawing.expand(codes.shape[0], -1, -1, -1)
 
 
 class LaidDrawing(nn.Module):
