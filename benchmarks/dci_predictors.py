@@ -25,7 +25,9 @@ from marked_pages import part_of, renew  # noqa: E402
 from unweave import metrics  # noqa: E402
 from unweave.metrics import Score  # noqa: E402
 
-NAMES = ("noisy_0.3", "noisy_0.6", "vae_like", *HELD_OUT)
+FEW_VALUES = ("perfect", "rotated_pairs", "sincos", "merged", "redundant", "dead", "kminus1")
+"""Golden representations whose codes, or most of them, have few values."""
+NAMES = ("noisy_0.3", "noisy_0.6", "vae_like", *HELD_OUT, *FEW_VALUES)
 ROWS = (1_000, 2_000, 5_000, 10_000, 15_000)
 SIZES = (3, 6, 4, 4, 4)
 PAGE = FOLDER.parent.parent / "docs" / "metrics.md"

@@ -219,6 +219,17 @@ def test_the_cut_found_is_the_best_of_all_thresholds(monkeypatch, codes: int) ->
         assert found == pytest.approx(cuts.gain[node], rel=1e-4)
 
 
+@pytest.mark.parametrize("name", ["perfect", "rotated_pairs", "kminus1"])
+def test_dci_of_codes_of_few_values_is_that_of_every_threshold_at_study_size(name: str) -> None:
+    """Nodes of one class are not cut, though rounding makes it seem that a cut removes something.
+
+    Expected is D by `locatello2019_exact`, which takes several times as long.
+    """
+    expected = {"perfect": 1.0, "rotated_pairs": 0.6555, "kminus1": 0.9022}[name]
+    given = representation(name, 15_000, sizes=(3, 6, 4, 4, 4))
+    assert metrics.dci(given.codes, given.factors).value == pytest.approx(expected, abs=0.003)
+
+
 def test_no_threshold_is_better_than_those_that_trees_are_cut_at(monkeypatch) -> None:
     """Where residuals of both signs are large, as with two classes, a block can hide a cut."""
     missed: list[float] = []

@@ -7,6 +7,7 @@ shrinkage 0.1. The trees of a round are grown together, level by level, with the
 """
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,12 @@ LEAF_NUMBERS = np.arange(LEAVES, dtype=np.int8)
 
 APART = 8
 """Sums of a leaf that are added up apart."""
+
+SETTLED = 1e-4
+"""Trees of which cuts have left no more of the squared error are cut no further."""
+
+MOST_UNSETTLED = 0.75
+"""Where more of the trees are cut further, all are: to part them takes longer."""
 
 TOGETHER = 32
 """Trees that are grown at a time, at most: the sums of more do not stay in the cache."""
@@ -167,12 +174,12 @@ def _grow(
     numbered before the right ones.
     """
     trees, rows = len(residual), codes.rows
-    gains = np.zeros(trees * codes.codes)
+    gains = np.zeros((trees, codes.codes))
     leaf = np.zeros(residual.shape, dtype=np.int8)
     leaf[:, codes.nothing] = -1
-    turns: list[NDArray[np.bool_]] = []
     # Zero where a tree has nothing left to do.
     most, least = np.maximum(residual.max(axis=1), 1e-6), np.minimum(residual.min(axis=1), -1e-6)
+    grown = _Grown(np.arange(trees), residual, most, least, leaf, [])
     # What is summed over blocks: positive residuals, rows and residuals.
     summed = scratch.array("rows", (rows, 3, trees))
     summed[:, 1] = 1.0
@@ -182,28 +189,75 @@ def _grow(
     cells = codes.codes * codes.blocks
     sums = scratch.array("sums of 1", (4, trees, cells))
     codes.sums(summed, sums)
+    error = _squared_error(residual[:, :rows], sums[2, :, codes.blocks - 1])
     for depth in range(DEPTH):
         width = 2**depth
         if depth:
-            stay = np.ascontiguousarray(~turns[-1][:, :rows].T).astype(np.float32)[:, None]
+            unsettled = np.flatnonzero(error - gains.sum(axis=1)[grown.tree] > SETTLED * error)
+            if not len(unsettled):
+                break
+            if len(unsettled) <= MOST_UNSETTLED * len(grown.tree):
+                grown, error = grown.of(unsettled), error[unsettled]
+                summed, left = summed[:, :, unsettled], left[:, :, unsettled]
+                of_parents = sums.reshape(4, width // 2, -1, cells)[:, :, unsettled]
+                sums = of_parents.reshape(4, -1, cells)
+            trees = len(grown.tree)
+            stay = np.ascontiguousarray(~grown.turns[-1][:, :rows].T).astype(np.float32)[:, None]
             # Rows that go left: of the left one of two parents, then of both.
             before, left = left, scratch.array(f"rows left of {width}", (rows, 3 * depth, trees))
             np.multiply(before, stay, out=left[:, :-3])
             np.multiply(summed, stay, out=left[:, -3:])
             parents, sums = sums, scratch.array(f"sums of {width}", (4, width * trees, cells))
             codes.sums_of_children(parents, left, sums)
-        tree = np.arange(width * trees) % trees
-        nodes = Nodes(
-            tree, LEAF_NUMBERS[:width].repeat(trees), residual, leaf, most[tree], least[tree]
-        )
-        cuts = best_cuts(codes, nodes, sums, scratch)
-        gains += np.bincount(tree * codes.codes + cuts.code, cuts.gain, gains.size)
+        cuts = best_cuts(codes, grown.nodes(width), sums, scratch)
+        of_tree = np.tile(np.arange(trees), width)
+        removed = np.bincount(of_tree * codes.codes + cuts.code, cuts.gain, trees * codes.codes)
+        gains[grown.tree] += removed.reshape(trees, -1)
         shape = (width, trees)
-        turns.append(
-            _goes_right(codes, turns, cuts.code.reshape(shape), cuts.rank.reshape(shape), scratch)
+        right = _goes_right(
+            codes, grown.turns, cuts.code.reshape(shape), cuts.rank.reshape(shape), scratch
         )
-        leaf += turns[-1].view(np.int8) * np.int8(width)
-    return leaf, gains.reshape(trees, -1)
+        grown.turns.append(right)
+        np.add(grown.leaf, right.view(np.int8) * np.int8(width), out=grown.leaf)
+        if grown.leaf is not leaf:
+            leaf[grown.tree] = grown.leaf
+    return leaf, gains
+
+
+@dataclass(frozen=True)
+class _Grown:
+    """Trees that may grow on: which of all, residuals, leaves and turns so far, a row for each."""
+
+    tree: Places
+    residual: Floats
+    most: Floats
+    least: Floats
+    leaf: NDArray[np.int8]
+    turns: list[NDArray[np.bool_]]
+
+    def of(self, some: Places) -> "_Grown":
+        """Return some of the trees."""
+        return _Grown(
+            self.tree[some],
+            self.residual[some],
+            self.most[some],
+            self.least[some],
+            self.leaf[some],
+            [right[some] for right in self.turns],
+        )
+
+    def nodes(self, width: int) -> Nodes:
+        """Return so many nodes of each tree, the first of every tree before the second."""
+        tree = np.tile(np.arange(len(self.tree)), width)
+        leaf = LEAF_NUMBERS[:width].repeat(len(self.tree))
+        return Nodes(tree, leaf, self.residual, self.leaf, self.most[tree], self.least[tree])
+
+
+def _squared_error(residual: Floats, total: Floats) -> NDArray[np.float64]:
+    """Return the squared error of residuals around the mean of their tree, (tree,)."""
+    squares = np.einsum("tr,tr->t", residual, residual).astype(np.float64)
+    found: NDArray[np.float64] = squares - total.astype(np.float64) ** 2 / residual.shape[1]
+    return found
 
 
 def _goes_right(

@@ -53,7 +53,8 @@ ROWS_TOGETHER = 65_536
 """Rows of blocks that are looked at at a time."""
 
 EMPTY_SIDE = 0.5
-"""Stands for i (n - i) where one side of a cut has no rows, and nothing is removed."""
+"""Stands for i (n - i) where one side of a cut has no rows. Nothing is removed there, though what
+rounding leaves of the centred sum, over this, could seem to."""
 
 SMALLEST = 1e-9
 """A cut that removes less is none."""
@@ -277,6 +278,7 @@ class _Search:
         np.maximum(spread, EMPTY_SIDE, out=spread)
         gains = np.square(centred)
         gains /= spread
+        gains *= spread > EMPTY_SIDE
         each, cell = np.arange(len(gains)), gains.argmax(axis=1)
         best = gains[each, cell]
         self.best[part], self.code[part] = best, cell // codes.blocks
@@ -337,6 +339,7 @@ class _Search:
         np.maximum(spread, EMPTY_SIDE, out=spread)
         gains = np.square(centred, out=centred)
         gains /= spread
+        gains *= spread > EMPTY_SIDE
         if codes.repeated:
             gains *= codes.cuttable.take(cell, axis=0)
         better = np.flatnonzero(gains > self.best.take(node)[:, None])
