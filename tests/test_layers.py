@@ -25,6 +25,7 @@ LAYERS = [
         "row_groups",
         "row_sums",
         "code_prior",
+        "wide_products",
     },
     {"settings", "devices", "correlation", "examples"},
     {"probability", "data", "metrics"},

@@ -36,6 +36,7 @@ from unweave.probability.total_correlation import permute_dimensions
 from unweave.settings.optimizers import Adam, Optimizer
 from unweave.settings.schedules import Schedule, constant
 from unweave.tensors import Latents
+from unweave.wide_products import with_wide_products
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,8 +59,8 @@ class FactorVAE(GaussianAutoencoder):
 
     def networks(self, architecture: Architecture, data: DataSummary) -> Networks:
         nets = super().networks(architecture, data)
-        nets.discriminator = code_discriminator(
-            self.latent_dim, self.discriminator_width, self.discriminator_depth
+        nets.discriminator = with_wide_products(
+            code_discriminator(self.latent_dim, self.discriminator_width, self.discriminator_depth)
         )
         return nets
 
