@@ -7,7 +7,7 @@ ours but torch. Both train conv64 on the same dSprites images, batch 64, one thr
 included, in a fresh process each, turn about. Seconds are those of the processor, so that other
 work on the machine counts little; what is compared is always of one run of this command.
 
-Writes docs/results/peers.md. disent is left out: it needs torchvision.
+Renews its part of docs/results/peers.md. disent is left out: it needs torchvision.
 """
 
 import argparse
@@ -22,6 +22,8 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+from marked_pages import renew
 
 ROOT = Path(__file__).parent.parent
 SITE = ROOT / "build" / "peers" / "pythae"
@@ -189,34 +191,28 @@ def main() -> None:
         ratio = f"{statistics.median(ratios):.2f} × ({min(ratios):.2f} to {max(ratios):.2f})"
         lines.append(f"| {method} | {cells[0]} | {cells[1]} | {ratio} |")
         print(lines[-1], flush=True)
-    PAGE.write_text(
-        TEXT.format(
-            date=datetime.now(UTC).date(),
-            rounds=options.rounds,
-            steps=options.steps,
-            version=VERSION,
-            lines="\n".join(lines),
-        ),
-        encoding="utf-8",
+    renew(
+        PAGE,
+        {
+            "steps": MEASURED.format(
+                date=datetime.now(UTC).date(),
+                rounds=options.rounds,
+                steps=options.steps,
+                version=VERSION,
+                lines="\n".join(lines),
+            )
+        },
     )
 
 
-TEXT = """# Our step and Pythae's
-
-`python benchmarks/peers.py --rounds {rounds} --steps {steps}` wrote this page on {date}: Pythae
-{version} from its package, its own losses and training loop, and ours; the network conv64, batches
-of 64 dSprites images, one thread, data loading included. Milliseconds of the processor for one
-step: medians of {rounds} rounds turn about, with their range; of each round runs of {steps} steps
-are taken off runs of twice as many, so that no start counts. Where a range is wide, other work ran
+MEASURED = """`python benchmarks/peers.py --rounds {rounds} --steps {steps}` on {date}, Pythae
+{version}: medians of {rounds} rounds turn about, with their range; of each round runs of {steps} steps are
+taken off runs of twice as many, so that no start counts. Where a range is wide, other work ran
 beside it.
 
 | method | ours | Pythae | how many times ours |
 |---|---|---|---|
-{lines}
-
-Pythae's FactorVAE draws its two batches as the halves of one twice as large. Both discriminators
-have five hidden layers of 1,000 units. disent is left out: it needs torchvision.
-"""
+{lines}"""
 
 
 if __name__ == "__main__":
