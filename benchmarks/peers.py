@@ -206,9 +206,9 @@ def main() -> None:
 
 
 MEASURED = """`python benchmarks/peers.py --rounds {rounds} --steps {steps}` on {date}, Pythae
-{version}: medians of {rounds} rounds turn about, with their range; of each round runs of {steps} steps are
-taken off runs of twice as many, so that no start counts. Where a range is wide, other work ran
-beside it.
+{version}: medians of {rounds} rounds turn about, with their range; of each round runs of {steps}
+steps are taken off runs of twice as many, so that no start counts. Where a range is wide, other
+work ran beside it.
 
 | method | ours | Pythae | how many times ours |
 |---|---|---|---|
