@@ -110,7 +110,7 @@ Untrained networks have 0.30 / 0.01 (seeds 101 and 102). What else was tried:
   0.87. The squared correlation of
   size with the code that showed it fell from 0.24 to 0.02 and from 0.82 to 0.01. Places gained on
   seeds 100 and 101, and one of the two on seed 102.
-- Shades in quarters, which are those of real images in blocks of 2×2, leave the generator nothing to
+- Shades in quarters, those of real images in blocks of 2×2, leave the generator nothing to
   write that nobody sees; the third player then tells more (0.38 to 0.49), but scores fall as well.
 - `input_noise` is on what the discriminator sees, not on what the third player does. Noise of 0.5
   there too kept the size, but then the third player learnt next to nothing in 1,000 steps (loss
