@@ -14,7 +14,8 @@ import fake_jobs
 import pytest
 from fake_jobs import KEY, FakeJob, drive, events, jobs
 
-from unweave.errors import DataError
+from unweave.errors import DataError, Stopped
+from unweave.process import ask_to_stop
 from unweave.studies.run import attempt, local
 from unweave.studies.run.ledger import Ledger
 from unweave.studies.run.local import cause_of_death
@@ -249,6 +250,65 @@ def test_a_worker_whose_driver_was_killed_as_it_began_ends_without_a_word(tmp_pa
     Parent.alive = True
     with pytest.raises(FileNotFoundError):
         local._in_worker(fake_jobs.work, None, gone, None)
+
+
+LOADING = """
+import pathlib, time
+pathlib.Path({mark!r}).touch()
+time.sleep({seconds})
+"""
+DRIVER = """
+import sys, fake_jobs
+from unweave.errors import Stopped
+if __name__ == "__main__":
+    todo = fake_jobs.jobs({root!r}, 4, 30.0)
+    try:
+        fake_jobs.drive({root!r}, todo, preload=["slow_to_load", "fake_jobs"])
+    except Stopped as stop:
+        print(stop)
+        sys.exit(130)
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=["Ctrl-C", "SIGTERM"])
+def test_a_study_stopped_while_its_workers_start_ends_without_a_traceback(tmp_path, number):
+    mark = tmp_path / "loading"
+    (tmp_path / "slow_to_load.py").write_text(LOADING.format(mark=str(mark), seconds=1.5))
+    (tmp_path / "driver.py").write_text(DRIVER.format(root=str(tmp_path)))
+    path = os.pathsep.join([str(tmp_path), str(Path(fake_jobs.__file__).parent), *sys.path])
+    driver = subprocess.Popen(
+        [sys.executable, str(tmp_path / "driver.py")],
+        env=os.environ | {"PYTHONPATH": path},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not mark.exists():
+        assert driver.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    os.killpg(driver.pid, number)  # as a terminal does, or a scheduler: to all processes
+    told, errors = driver.communicate(timeout=60)
+    assert driver.returncode == 130
+    assert told.startswith("stopped; every run has been saved")
+    assert "Traceback" not in errors
+
+
+def test_a_server_of_processes_that_ends_by_itself_is_an_error(tmp_path, monkeypatch):
+    def gone(process):
+        raise EOFError("unexpected EOF")
+
+    def gone_as_asked(process):
+        ask_to_stop()
+        gone(process)
+
+    monkeypatch.setattr(local, "SIGNAL_SECONDS", 0.01)
+    for start, error in ((gone, EOFError), (gone_as_asked, Stopped)):
+        monkeypatch.setattr(local.ForkServerProcess, "start", start)
+        with pytest.raises(error):
+            drive(tmp_path, jobs(tmp_path, 1))
 
 
 def test_a_result_is_never_replaced(tmp_path):

@@ -9,11 +9,13 @@ import multiprocessing
 import os
 import signal
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from multiprocessing import forkserver, resource_tracker
 from multiprocessing.connection import wait
 from multiprocessing.context import ForkServerProcess
 from typing import TYPE_CHECKING, Any
@@ -31,7 +33,9 @@ Work = Callable[[Any, Any], Outcome]
 """Does one job, with its data set if that is shared; must be importable by name."""
 
 ELSEWHERE, STOPPED = 75, 76  # exit codes, out of the way of Python's own
+STOPPED_WELL = "stopped; every run has been saved. The same command goes on."
 LOOK_AGAIN = 2.0  # seconds until a run that another driver works on is looked at again
+SIGNAL_SECONDS = 1.0  # within which a signal that went to several processes has come to all
 
 
 @dataclass
@@ -96,7 +100,7 @@ class LocalRunner:
         with asked_to_stop() as stop:
             try:
                 while waiting or running:
-                    self._fill(waiting, running, work, shared, ledger)
+                    self._fill(waiting, running, work, shared, ledger, stop)
                     progress.show(worker.job.run_id for worker in running.values())
                     for sentinel in wait(list(running), timeout=0.5):
                         worker = running.pop(sentinel)
@@ -104,9 +108,7 @@ class LocalRunner:
                         self._ended(worker, waiting, deaths, ledger, progress)
                     self._end_silent(running, ledger)
                     if stop.is_set():
-                        raise Stopped(
-                            "stopped; every run has been saved. The same command goes on."
-                        )
+                        raise Stopped(STOPPED_WELL)
             finally:
                 _end(running.values())
 
@@ -117,6 +119,7 @@ class LocalRunner:
         work: Work,
         shared: Mapping[str, Any],
         ledger: Ledger,
+        stop: threading.Event,
     ) -> None:
         """Start processes while there is room."""
         context = multiprocessing.get_context("forkserver")
@@ -140,8 +143,15 @@ class LocalRunner:
                 args=(work, job, shared.get(getattr(job, "source", "")), gpu),
                 daemon=True,
             )
-            with _main_left_out(), _one_thread():
-                process.start()
+            try:
+                with _main_left_out(), _one_thread():
+                    _start_server()
+                    process.start()
+            except (EOFError, OSError):
+                # The same signal ended the server of processes, perhaps before we hear it.
+                if stop.wait(SIGNAL_SECONDS):
+                    raise Stopped(STOPPED_WELL) from None
+                raise
             running[process.sentinel] = _Worker(job, process, slot, heard=time.monotonic())
 
     def _ended(
@@ -201,6 +211,7 @@ def cause_of_death(code: int | None) -> str:
 
 
 def _in_worker(work: Work, job: Any, shared: Any, gpu: str | None) -> None:
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # which its server does not hear
     if gpu is not None:
         os.environ["CUDA_VISIBLE_DEVICES"] = gpu  # read when the first tensor goes there
     try:
@@ -225,6 +236,16 @@ def _end(workers: Any) -> None:
         if worker.process.is_alive():
             worker.process.kill()
             worker.process.join()
+
+
+def _start_server() -> None:
+    """Start the server of processes, if need be, deaf to Ctrl-C, which ends it while it loads."""
+    resource_tracker.ensure_running()  # its own start would let the signal through again
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 @contextmanager
