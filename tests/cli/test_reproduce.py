@@ -26,6 +26,12 @@ method = "ICA"
 metric = "mig"
 value = 0.1
 source = "a paper"
+[[published]]
+method = "pca"
+metric = "mig"
+value = 0.5
+source = "a paper"
+from_memory = true
 """
 
 
@@ -42,26 +48,30 @@ def shipped(tmp_path, monkeypatch):
 def test_a_table_is_run_kept_printed_and_counted(shipped, tmp_path, capsys):
     assert main(["reproduce", "tiny", "--quick", "--to", "tables", "--workers", "1"]) == 0
     said = " ".join(capsys.readouterr().out.split())
-    assert "2 published cells: 1 not reproduced, 1 not run" in said
+    quick = "2 published cells: 1 quick: not judged, 1 not run; 1 more for orientation"
+    assert quick in said
     table = read_csv(tmp_path / "tables" / "tiny-quick.csv")
     assert len(table.done.where(method="pca")) == 3
     assert table.where(method="pca").rows[0]["steps"] == 5
     assert 0 <= table.done.column("mig").min() <= table.done.column("mig").max() <= 1
     page = (tmp_path / "tables" / "tiny-quick.md").read_text()
-    assert "not reproduced: the paper's images are others" in page
+    assert "| quick: not judged | a paper |" in page
+    assert "eproduced" not in page
+    assert "Protocols: mig by `locatello2019`." in page
 
     # The board counts tables at full size alone; of this one nothing is there yet.
     assert main(["reproduce", "--board", "tables"]) == 0
     board = (tmp_path / "tables" / "README.md").read_text()
-    assert "Of 2 published cells 0 are reproduced" in board
-    assert "| A table | 0 of 6 | 0 | 0 | 0 | 0 | 2 |" in board
+    assert "Of 2 published cells: 0 beaten, 0 reproduced, 0 with" in board
+    assert "for orientation and no cells: 1." in board
+    assert "| A table | 0 of 6 | 0 | 0 | 0 | 0 | 0 | 2 | 1 |" in board
 
     (tmp_path / "tables" / "tiny.csv").write_bytes(
         (tmp_path / "tables" / "tiny-quick.csv").read_bytes()
     )
     assert main(["reproduce", "--board", "tables"]) == 0
     board = (tmp_path / "tables" / "README.md").read_text()
-    assert "| [A table](tiny.md) | 6 of 6 | 0 | 0 | 1 | 0 | 1 |" in board
+    assert "| [A table](tiny.md) | 6 of 6 | 0 | 0 | 0 | 1 | 0 | 1 | 1 |" in board
 
 
 def test_studies_without_numbers_to_mark_stand_below_the_board(shipped, tmp_path):

@@ -1,6 +1,7 @@
 """Lines of a table stand for runs whose folders are elsewhere."""
 
 import csv
+import re
 
 import pytest
 
@@ -9,7 +10,7 @@ from unweave.errors import DataError
 from unweave.studies import Study, expand, ledger_of, make_table, run_study
 from unweave.studies.report.kept import take_over
 from unweave.studies.report.selection import select
-from unweave.studies.report.write import write_report
+from unweave.studies.report.write import chosen_without_labels, write_report
 
 STUDY = Study(
     name="kept",
@@ -73,6 +74,64 @@ def test_what_is_kept_is_not_trained_again_and_the_table_is_the_same(whole, tmp_
     # Scored in another way, the run is missing, and its folder is free to be trained in.
     other = STUDY.changed(metrics=["sap"], seeds=(0,))
     assert run_study(other, root=tmp_path / "runs", workers=1, quiet=True).new == 2
+
+
+def test_a_page_made_of_lines_alone_keeps_what_needs_the_runs(whole, tmp_path):
+    plan = expand(STUDY)
+    root, page = whole[1].parent / "runs", tmp_path / "kept.md"
+    before = write_report(plan, ledger_of(plan, root), page).read_text()
+    assert "| model_centrality | 6 |" in before
+    shown = re.findall(r"!\[(vae, latent_dim \d, seed (\d)[^]]*)\]\((\S+)\)", before)
+    assert len(shown) == 2
+    assert all(f"-seed-{seed}.png" in file for _, seed, file in shown)
+
+    ledger = ledger_of(plan, tmp_path / "runs")
+    assert take_over(plan, ledger, whole[1]) == 6
+    versions = "Versions: python 3.1, unweave 0.0.1. Intervals are"
+    page.write_text(re.sub("Versions: .* Intervals are", versions, before))
+    after = write_report(plan, ledger, page).read_text()
+    choosing = "## Choosing without labels"
+    assert section_of(after, choosing) == section_of(before, choosing)
+    assert section_of(after, "## Traversals") == section_of(before, "## Traversals")
+    assert versions in after, "those of then, not of now"
+    assert write_report(plan, ledger, page).read_text() == after, "and so for ever"
+
+    # Where neither the runs nor a page is, there is nothing to keep.
+    bare = write_report(plan, ledger, tmp_path / "bare.md").read_text()
+    assert choosing not in bare
+    assert "## Traversals" not in bare
+    assert "Versions" not in bare
+
+
+def section_of(page: str, heading: str) -> str:
+    return "## " + page.partition(heading)[2].partition("\n## ")[0]
+
+
+def test_what_chose_without_labels_is_kept_with_the_whole_table_alone(whole, tmp_path):
+    plan = expand(STUDY)
+    chosen = {run.run_id: place / 10 for place, run in enumerate(plan.runs)}
+    scores = {"udr": chosen, "udr_spearman": {}, "model_centrality": {}}
+    path = whole[0].with_scores(scores).write(tmp_path / "kept.csv")
+    ledger = ledger_of(plan, tmp_path / "runs")
+    assert take_over(plan, ledger, path) == 6
+    assert chosen_without_labels(plan, ledger) == scores
+    found = make_table(plan, ledger).with_scores(chosen_without_labels(plan, ledger))
+    assert found.write(tmp_path / "again.csv").read_text() == path.read_text()
+
+    # Among fewer runs it may be said otherwise.
+    fewer = expand(STUDY.changed(seeds=2))
+    ledger = ledger_of(fewer, tmp_path / "fewer")
+    assert take_over(fewer, ledger, path) == 4
+    assert not any(chosen_without_labels(fewer, ledger).values())
+
+
+def test_a_line_of_a_run_that_went_on_keeps_its_speed(whole, tmp_path):
+    rate = 8 * 2 / 0.125  # two of six steps
+    lines = some_lines(whole[1], tmp_path / "kept.csv", images_per_second=rate, train_seconds=0.125)
+    plan = expand(STUDY)
+    ledger = ledger_of(plan, tmp_path / "runs")
+    take_over(plan, ledger, lines)
+    assert make_table(plan, ledger).done.column("images_per_second").tolist() == [rate] * 2
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,9 @@ def test_a_shipped_study_can_be_run_and_says_what_its_full_size_is(name):
                 and all(run.varied.get(key) == value for key, value in settings.items())
             ]
             assert fitting, f"{entry.method} with {settings} is not in the study"
-    assert set(study.published_variance) <= set(plan.metrics)
+    assert set(study.published_variance) <= set(study.data)
+    for shares in study.published_variance.values():
+        assert set(shares) <= set(plan.metrics)
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in RESULTS.glob("*.csv")))

@@ -169,7 +169,7 @@ def test_arms_that_are_missing_are_named():
     table = rows(("a", 0, "done"), ("a", 1, "failed"), ("b", 0, "missing"), ("b", 1, "failed"))
     assert missing_words(table) == "a (seed 1); b (all seeds)"
     assert missing_words(rows(("a", 0, "done"))) == ""
-    plan = SimpleNamespace(metrics=["mig", "sap"])
+    plan = SimpleNamespace(metrics=["mig", "sap"], study=SimpleNamespace(protocol=None))
     (cells,) = [block for block in medians(plan, table) if hasattr(block, "lines")]
     assert [line[:2] for line in cells.lines] == [["a", "1"], ["b", "0 of 2"]]
 

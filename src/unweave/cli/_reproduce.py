@@ -24,7 +24,8 @@ class Flags:
     name: tyro.conf.Positional[str] = ""
     """Table to reproduce."""
     quick: bool = False
-    """A tenth of the steps and at most three seeds: whether it works, not what it gives."""
+    """A tenth of the steps and at most three seeds: whether it works, not what it gives. Nothing
+    published is judged by it."""
     out: str = "runs"
     """Folder of the runs."""
     to: str | None = None
@@ -68,7 +69,7 @@ def _list() -> int:
 def _reproduce(flags: Flags) -> int:
     from unweave.studies import expand, ledger_of, make_table, run_study
     from unweave.studies.define.study import read_study, shipped_studies
-    from unweave.studies.report.published import cells_of, marks_of
+    from unweave.studies.report.published import cells_of, counted
     from unweave.studies.report.write import chosen_without_labels, write_report
 
     study = read_study(flags.name)
@@ -94,8 +95,7 @@ def _reproduce(flags: Flags) -> int:
     cells = cells_of(plan, table.done)
     if cells:
         _output.show(_as_table(cells))
-        counts = ", ".join(f"{count} {mark}" for mark, count in marks_of(cells).items() if count)
-        _output.say(f"{len(cells)} published cells: {counts}; {page}")
+        _output.say(f"{counted(cells)}; {page}")
     else:
         _output.show(_medians(table.done, study.main_metric or plan.metrics[0]))
         _output.say(f"no published number to set beside them; {page}")

@@ -117,34 +117,6 @@ class MethodPlan:
     variation: Variation = Variation()
 
 
-WITHOUT_LABELS = ("udr", "udr_spearman", "model_centrality")
-"""Scores that choose among runs without labels, and the columns of tables that have them."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Published:
-    """A number of a paper, to stand beside ours."""
-
-    method: str
-    """Label of our method it is compared with, or the paper's name for one we do not run."""
-    metric: str
-    """Our name of the metric."""
-    value: float
-    spread: float | None = None
-    """What the paper writes after ±."""
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    """Which of our settings it belongs to, if several are varied."""
-    data: str = ""
-    """Which of our data sets it belongs to, if there are several."""
-    chosen_by: str = ""
-    """Score without labels that chose the run it is of; if not given, it is of all seeds."""
-    source: str = ""
-    note: str = ""
-    """What is different there: protocol, budget, data."""
-    reason: str = ""
-    """Why we think ours is otherwise, where it is."""
-
-
 def read_data(value: Any) -> tuple[str, ...]:
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, (list, tuple)) or not values:
@@ -333,50 +305,3 @@ def with_labels(plans: Sequence[tuple[MethodPlan, bool]]) -> tuple[MethodPlan, .
 def read_keep(value: Any) -> Any:
     catalog.check_name(str(value), ("networks", "checkpoints"), "way to keep files (keep)")
     return value
-
-
-def read_published(value: Any) -> tuple[Published, ...]:
-    if not isinstance(value, (list, tuple)):
-        raise ConfigError(f"published: expected a list of tables, found {value!r}")
-    found = []
-    for index, entry in enumerate(value):
-        if isinstance(entry, Published):
-            found.append(entry)
-            continue
-        if not isinstance(entry, Mapping):
-            raise ConfigError(f"published[{index}]: expected a table, found {entry!r}")
-        settings = read_settings(entry.get("settings", {}), f"published[{index}].settings")
-        plain = {k: v for k, v in entry.items() if k != "settings"}
-        read = from_plain(_PlainPublished, plain, f"published[{index}]")
-        if read.chosen_by:
-            catalog.check_name(read.chosen_by, WITHOUT_LABELS, "score without labels (chosen_by)")
-        found.append(Published(settings=settings, **vars(read)))
-    return tuple(found)
-
-
-@dataclass(frozen=True, kw_only=True)
-class _PlainPublished:
-    method: str
-    metric: str
-    value: float
-    spread: float | None = None
-    data: str = ""
-    chosen_by: str = ""
-    source: str = ""
-    note: str = ""
-    reason: str = ""
-
-
-def read_shares(value: Any) -> dict[str, tuple[float, float]]:
-    """Read pairs of shares by metric."""
-    if not isinstance(value, Mapping):
-        raise ConfigError(f"published_variance: expected a table, found {value!r}")
-    shares = {}
-    for metric, pair in value.items():
-        is_pair = isinstance(pair, (list, tuple)) and len(pair) == 2
-        if not is_pair or not all(isinstance(p, (int, float)) and 0 <= p <= 1 for p in pair):
-            raise ConfigError(
-                f"published_variance.{metric}: expected two shares from 0 to 1, found {pair!r}"
-            )
-        shares[str(metric)] = (float(pair[0]), float(pair[1]))
-    return shares

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from unweave import catalog
 from unweave.errors import ConfigError, reason
-from unweave.studies.define import entries
+from unweave.studies.define import entries, papers
 from unweave.studies.define.entries import Budget, StudyErrors, Variation
 
 if TYPE_CHECKING:
@@ -87,12 +87,17 @@ class Study:
     title: str = ""
     notes: str = ""
     """What the study asks, for the report."""
+    showed: str = ""
+    """What was found, in words, for the report of the runs at the size of the file."""
     full_size: str = ""
     """What the published size needs, for the report."""
     published: Sequence[Any] = ()
     """Numbers of papers to stand beside ours."""
     published_variance: Mapping[str, Any] = field(default_factory=dict)
-    """By metric, the shares that a paper found explained: by method, by method and setting."""
+    """By data set and metric, the shares that a paper found explained: by method, by method and
+    setting. Of a study of one data set by metric alone."""
+    variance_without: Sequence[str] = ()
+    """Methods without which the shares are shown as well, such as one that did not learn."""
 
     def __post_init__(self) -> None:
         problems: list[str] = []
@@ -121,6 +126,14 @@ class Study:
             raise StudyErrors(
                 self.name, [f"methods: {sorted(twice)[0]!r} is there twice; give labels"]
             )
+        try:
+            values["published_variance"] = papers.by_data(
+                values["published_variance"], values["data"]
+            )
+            for name in values["variance_without"]:
+                catalog.check_name(name, labels, "method of variance_without")
+        except ConfigError as error:
+            raise StudyErrors(self.name, [str(error)]) from None
         for name, value in values.items():
             object.__setattr__(self, name, value)
 
@@ -134,7 +147,10 @@ class Study:
         return replace(self, **values)
 
     def quick(self) -> "Study":
-        """Return a study to try it with: a tenth of the steps, three seeds at most."""
+        """Return a study to try it with: a tenth of the steps, three seeds at most.
+
+        What it gives is no evidence: nothing published is judged by it.
+        """
         methods = [
             replace(plan, run={**plan.run, "steps": max(plan.run["steps"] // 10, 1)})
             if "steps" in plan.run
@@ -147,6 +163,8 @@ class Study:
             budget=replace(self.budget, steps=max(self.budget.steps // 10, 1)),
             methods=methods,
             preset="fast",
+            showed="",
+            published=[replace(entry, is_judged=False) for entry in self.published],
         )
 
     def run(self, root: str | Path = "runs", **how: Any) -> "Outcome":
@@ -286,6 +304,7 @@ _SIMPLE = {
     "main_metric": (str, type(None)),
     "title": str,
     "notes": str,
+    "showed": str,
     "full_size": str,
 }
 
@@ -313,6 +332,7 @@ _READERS: dict[str, Any] = {
     "list": entries.read_points,
     "random": entries.read_random,
     "keep": entries.read_keep,
-    "published": entries.read_published,
-    "published_variance": entries.read_shares,
+    "published": papers.read_published,
+    "published_variance": papers.read_shares,
+    "variance_without": papers.read_names,
 }

@@ -13,9 +13,11 @@ from unweave.evaluation.measures import higher_is_better
 from unweave.studies.define.expansion import Plan
 from unweave.studies.report import plots
 from unweave.studies.report.blocks import Block, Cells, Heading, Plot, Text
+from unweave.studies.report.naming import headed
 from unweave.studies.report.table import StudyTable
 from unweave.views import FEWEST_RUNS, by_chance
 
+WITHOUT = "Choosing without labels"
 FEWEST_SEEDS = 3
 """Among fewer there is next to nothing to choose."""
 
@@ -26,7 +28,7 @@ def without_labels(
     """Say what scores that need no labels would have chosen."""
     if not any(chosen.values()):
         return
-    yield Heading("Choosing without labels")
+    yield Heading(WITHOUT)
     lines = []
     pictures = []
     truth = {row["run"]: row.get(metric) for row in done.rows}
@@ -49,7 +51,12 @@ def without_labels(
         yield from _within_arms(done, chosen, metric)
         return
     most = max(int(line[1]) for line in lines)
-    header = ["score without labels", "runs", *(f"ρ with {m}" for m in done.metrics), "its choice"]
+    header = [
+        "score without labels",
+        "runs",
+        *(f"ρ with {headed(m)}" for m in done.metrics),
+        "its choice",
+    ]
     yield Cells(header, lines, "Rank correlations of scores without labels and true ones")
     yield Text(
         f"ρ: Spearman's rank correlation with the true score. {by_chance(most)} udr (by lasso) "

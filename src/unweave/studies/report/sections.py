@@ -1,7 +1,7 @@
 """The sections of a study's report, each a generator of blocks."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -9,18 +9,17 @@ import numpy as np
 from unweave.evaluation.measures import higher_is_better
 from unweave.figures.comparisons import draw_agreement
 from unweave.pages.words import counted, duration
-from unweave.runs.folder import RunFolder, versions
+from unweave.runs.folder import versions
 from unweave.studies.define.expansion import Plan
 from unweave.studies.report import plots
-from unweave.studies.report.blocks import Block, Cells, Code, Heading, Picture, Plot, Text
-from unweave.studies.report.published import LEAST_SPREAD, cells_of, marks_of
+from unweave.studies.report.blocks import Block, Cells, Code, Heading, Plot, Text
+from unweave.studies.report.naming import headed, in_a_name, protocols_in_words
 from unweave.studies.report.statistics import (
     Comparison,
     Numbers,
     compare,
     median_interval,
     rank_agreement,
-    variance_explained,
 )
 from unweave.studies.report.table import StudyTable
 from unweave.studies.run.ledger import Ledger
@@ -32,8 +31,18 @@ MOST_PAIRS = 28
 """With more arms than give so many pairs, each method is compared by its best arm only."""
 
 
-def what_was_run(plan: Plan, ledger: Ledger, table: StudyTable, command: str) -> Iterator[Block]:
-    """Say what the study asked and what it cost."""
+def what_it_showed(plan: Plan) -> Iterator[Block]:
+    """Say in words what was found, as far as the study's file does."""
+    if plan.study.showed:
+        yield Heading("What it showed")
+        for part in plan.study.showed.strip().split("\n\n"):
+            yield Text(part)
+
+
+def what_was_run(
+    plan: Plan, ledger: Ledger, table: StudyTable, command: str, versions_then: str = ""
+) -> Iterator[Block]:
+    """Say what the study asked and what it cost; `versions_then` are those of runs not here."""
     study = plan.study
     yield Heading("What was run")
     if study.notes:
@@ -58,23 +67,37 @@ def what_was_run(plan: Plan, ledger: Ledger, table: StudyTable, command: str) ->
         yield Text(f"Full size: {study.full_size.strip()}")
     results = [result for run in plan.runs if (result := ledger.result(run.run_id))]
     kept = [result for result in results if "kept_from" in result]
-    used = next((result["versions"] for result in results if "versions" in result), versions())
-    said = ", ".join(f"{name} {version}" for name, version in used.items())
     if kept:
-        yield Text(
-            f"Results of {len(kept)} runs are lines of {kept[0]['kept_from']} as it was; their "
-            f"folders are elsewhere, so they have no part in traversals and in what is chosen "
-            f"without labels."
-        )
+        yield Text(_of_kept(len(kept), len(results), kept[0]["kept_from"]))
     if command:
         yield Code(command)
-    yield Text(f"Versions: {said}. Intervals are 95 % bootstrap intervals of medians over seeds.")
+    used = next((result["versions"] for result in results if "versions" in result), None)
+    if used is None and len(kept) < len(results):
+        used = versions()
+    said = versions_then if used is None else ", ".join(f"{n} {v}" for n, v in used.items())
+    told = f"Versions: {said}. " if said else ""
+    yield Text(f"{told}Intervals are 95 % bootstrap intervals of medians over seeds.")
+
+
+def _of_kept(count: int, of: int, file: str) -> str:
+    """Say what is not known of runs that are lines of a table alone."""
+    lines = f"Results of {count} runs are lines of {file} as it was; their folders are elsewhere"
+    if count == of:
+        return (
+            f"{lines}. Traversals, and what is chosen without labels, are from when they were here."
+        )
+    return (
+        f"{lines}, so they have no part in what is chosen without labels, and traversals of them "
+        f"are from when they were here."
+    )
 
 
 def medians(plan: Plan, table: StudyTable) -> Iterator[Block]:
     """Give the median of each arm, and of each method; arms that are missing are named."""
     done = table.done
     yield Heading("Medians by arm")
+    if said := protocols_in_words(plan.study, plan.metrics):
+        yield Text(said)
     columns = [m for m in plan.metrics if np.isfinite(done.column(m)).any()]
     extra = [c for c in ("elbo", "active_dimensions", "train_cpu_seconds") if _has(done, c)]
     lines = []
@@ -86,8 +109,9 @@ def medians(plan: Plan, table: StudyTable) -> Iterator[Block]:
     for arm, rows in table.arms().items():
         if arm not in done.arms():
             lines.append([arm, f"0 of {len(rows)}", *["–"] * (len(columns) + len(extra))])
+    heads = [headed(metric) for metric in columns]
     yield Cells(
-        ["arm", "seeds", *columns, *(c.replace("_", " ") for c in extra)],
+        ["arm", "seeds", *heads, *(c.replace("_", " ") for c in extra)],
         lines,
         "Medians over seeds, with 95 % intervals",
     )
@@ -96,7 +120,7 @@ def medians(plan: Plan, table: StudyTable) -> Iterator[Block]:
         yield Text("Over all settings of a method:")
         parts = {method: done.where(method=method) for method in methods}
         yield Cells(
-            ["method", "runs", *columns],
+            ["method", "runs", *heads],
             [
                 [method, str(len(rows)), *(_shown(rows.column(m)) for m in columns)]
                 for method, rows in parts.items()
@@ -119,40 +143,6 @@ def _shown(values: Any) -> str:
 def _middle(values: Any) -> str:
     good = values[np.isfinite(values)]
     return "–" if len(good) == 0 else f"{np.median(good):.4g}"
-
-
-def beside_published(plan: Plan, done: StudyTable) -> Iterator[Block]:
-    """Put published numbers beside ours, each with a mark."""
-    cells = cells_of(plan, done)
-    if not cells:
-        return
-    yield Heading("Beside published numbers")
-    lines = []
-    for cell in cells:
-        entry = cell.published
-        spread = "" if entry.spread is None else f" ± {entry.spread:g}"
-        because = f": {entry.reason}" if entry.reason and cell.mark != "reproduced" else ""
-        lines.append(
-            [
-                cell.name,
-                entry.metric,
-                f"{entry.value:g}{spread}",
-                cell.in_words,
-                cell.in_seeds,
-                cell.mark + because,
-                entry.source + (f"; {entry.note}" if entry.note else ""),
-            ]
-        )
-    header = ["method", "metric", "published", "our median (range)", "seeds", "mark", "source"]
-    yield Cells(header, lines, "Published numbers and ours")
-    counts = ", ".join(f"{count} {mark}" for mark, count in marks_of(cells).items() if count)
-    yield Text(
-        f"Of {len(cells)} published cells: {counts}. Reproduced means that our median lies within "
-        f"the paper's spread (at least {LEAST_SPREAD:g}) or is better, and that a baseline is hit "
-        f"from both sides; direction only, that it stands on the paper's side of every other cell "
-        f"of the metric that the paper sets apart from it. Budgets differ, as the sources and the "
-        f"full size above say."
-    )
 
 
 def by_seed(rows: StudyTable, metric: str) -> dict[int, float]:
@@ -216,53 +206,6 @@ def _comparison_line(found: Comparison) -> list[str]:
     ]
 
 
-def variance(done: StudyTable, published: Mapping[str, tuple[float, float]]) -> Iterator[Block]:
-    """Say how much method, setting and seed explain."""
-    arms, methods = [r["arm"] for r in done.rows], [r["method"] for r in done.rows]
-    if len(set(arms)) < 2:
-        return
-    shares = {m: variance_explained(done.column(m), methods, arms) for m in done.metrics}
-    known = {metric: share for metric, share in shares.items() if share is not None}
-    if not known:
-        return
-    yield Heading("Where the variance comes from")
-    yield Cells(
-        ["metric", "method", "setting", "seed", "method, adjusted", "setting, adjusted", "runs"],
-        [
-            [
-                metric,
-                f"{100 * share.method:.0f} %",
-                f"{100 * share.setting:.0f} %",
-                f"{100 * share.seed:.0f} %",
-                _percent(share.method_adjusted),
-                _percent(share.setting_adjusted),
-                str(share.runs),
-            ]
-            for metric, share in known.items()
-        ],
-        "Shares of the variance of each score",
-    )
-    if published:
-        lines = []
-        for metric, (method, both) in published.items():
-            share = known.get(metric)
-            ours = ["–", "–"]
-            if share is not None:
-                ours = [_percent(share.method), _percent(share.method + share.setting)]
-            lines.append([metric, _percent(method), ours[0], _percent(both), ours[1]])
-        both_ways = ["method, published", "ours", "method × setting, published", "ours"]
-        yield Cells(["metric", *both_ways], lines, "Shares of the variance, published and ours")
-    yield Plot("variance", plots.variance_bars(known), "Variance explained")
-    yield Text(
-        "Setting: what the settings add within methods. Adjusted shares take off what group "
-        "means explain of pure noise."
-    )
-
-
-def _percent(share: float) -> str:
-    return "–" if math.isnan(share) else f"{100 * share:.0f} %"
-
-
 def agreement(done: StudyTable) -> Iterator[Block]:
     """Show how far metrics rank the runs alike, all turned so that higher is better.
 
@@ -287,14 +230,14 @@ def agreement(done: StudyTable) -> Iterator[Block]:
         caption = f"Rank correlation between scores, over all runs{where}. {by_chance(runs)}"
         if not all(map(higher_is_better, done.metrics)):
             caption += " All are turned so that higher is better."
-        name = f"agreement-{_in_a_name(source)}" if len(sources) > 1 else "agreement"
+        name = f"agreement-{in_a_name(source)}" if len(sources) > 1 else "agreement"
         yield Plot(name, draw_agreement(names, matrix), caption)
 
 
 def _ranked(done: StudyTable) -> tuple[list[str], Numbers]:
     """Return the rank correlations between scores of which more than one value is known."""
     columns = {
-        metric: done.column(metric) * (1 if higher_is_better(metric) else -1)
+        headed(metric): done.column(metric) * (1 if higher_is_better(metric) else -1)
         for metric in done.metrics
     }
     if _has(done, "elbo"):
@@ -330,34 +273,6 @@ def trade_offs(plan: Plan, done: StudyTable, metric: str) -> Iterator[Block]:
                 pixels = int(np.prod(plan.data[keys[rows.rows[0]["run"]]].image_shape))
                 caption = f"{method}: median {metric} over β and latent size"
                 yield Plot(f"map-{method}", plots.setting_map(rows, metric, pixels), caption)
-
-
-def _in_a_name(words: str) -> str:
-    """Return words as they may stand in the name of a file."""
-    return "".join(c if c.isalnum() else "-" for c in words)
-
-
-def traversals(ledger: Ledger, done: StudyTable, metric: str) -> Iterator[Block]:
-    """Show the run in the middle of each arm, not the best one."""
-    shown = 0
-    for arm, rows in done.arms().items():
-        scored = [row for row in rows.rows if row.get(metric) is not None]
-        scored.sort(key=lambda row: row[metric])
-        half = (len(scored) - 1) // 2
-        # The median run, or the nearest to it that is here.
-        nearest = sorted(range(len(scored)), key=lambda place: abs(place - half))
-        order = [scored[place] for place in nearest] or rows.rows[:1]
-        files = [RunFolder(ledger.run_path(row["run"])).figures / "traversals.png" for row in order]
-        found = next((place for place, file in enumerate(files) if file.is_file()), None)
-        if found is None or shown == 12:
-            continue
-        middle, file = order[found], files[found]
-        if shown == 0:
-            yield Heading("Traversals of the median run of each arm")
-        shown += 1
-        said = "" if middle.get(metric) is None else f", {metric} {middle[metric]:.3f}"
-        name = f"traversals-{_in_a_name(arm)}"
-        yield Picture(name, file.read_bytes(), f"{arm}, seed {middle['seed']}{said}")
 
 
 def failures(table: StudyTable) -> Iterator[Block]:

@@ -7,8 +7,8 @@ import numpy as np
 from unweave import runs
 from unweave.evaluation.without_labels import RunModel, model_centrality, udr_of_runs
 from unweave.runs.folder import RunFolder
-from unweave.studies.define.entries import WITHOUT_LABELS
 from unweave.studies.define.expansion import Plan
+from unweave.studies.define.papers import WITHOUT_LABELS
 from unweave.studies.run.ledger import Ledger
 
 UDR_ROWS = 1_000
