@@ -321,3 +321,16 @@ def test_data_that_a_varied_option_spoils_are_refused_once():
     with pytest.raises(StudyErrors, match="named 'z'") as caught:
         expand(study(data="toy_xys", grid={"data_options.correlate": ["", "x~z:0.1"]}))
     assert len(caught.value.problems) == 1
+
+
+def test_shares_of_the_variance_say_of_which_data_set_they_are():
+    plain = {"name": "shares", "methods": ["vae"], "published_variance": {"mig": [0.2, 0.5]}}
+    one = study_from_plain(plain | {"data": "toy_xys"})
+    assert one.published_variance == {"toy_xys": {"mig": (0.2, 0.5)}}
+    with pytest.raises(ConfigError, match=r"as in \[published_variance.toy_xys\]"):
+        study_from_plain(plain | {"data": ["toy_xys", "glyphs"]})
+    of_two = {"glyphs": {"mig": [0.2, 1.5]}}
+    with pytest.raises(ConfigError, match=r"glyphs\.mig: expected two shares"):
+        study_from_plain(plain | {"data": ["toy_xys", "glyphs"], "published_variance": of_two})
+    with pytest.raises(ConfigError, match="Did you mean 'vae'"):
+        study_from_plain(plain | {"data": "toy_xys", "variance_without": ["vaee"]})

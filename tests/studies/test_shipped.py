@@ -1,5 +1,6 @@
 """The studies that come with the package are whole: names, settings, published numbers."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -61,6 +62,7 @@ def test_a_shipped_study_can_be_run_and_says_what_its_full_size_is(name):
     assert study.title
     assert study.notes
     assert study.full_size
+    assert study.showed
     assert study.published or study.published_variance or "no table" in study.notes
     labels = {plan.label for plan in study.methods}
     for entry in study.published:
@@ -86,6 +88,22 @@ def test_cells_that_are_not_reproduced_say_why_we_think_so(name):
     for cell in cells_of(plan, read_csv(RESULTS / f"{name}.csv").done):
         if cell.mark in ("direction only", "not reproduced"):
             assert cell.published.reason, f"{cell.name}, {cell.published.metric}"
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in RESULTS.glob("*.csv")))
+def test_numbers_in_findings_are_those_of_the_page(name):
+    page = (RESULTS / f"{name}.md").read_text(encoding="utf-8")
+    before, _, rest = page.partition("## What it showed")
+    findings, _, after = rest.partition("\n## ")
+    assert findings.strip() == read_study(name).showed.strip(), "make the page again"
+    assert numbers_in(findings)
+    assert numbers_in(findings) - numbers_in(before + after) == set()
+
+
+def numbers_in(text: str) -> set[str]:
+    """Return scores with three places, and shares, of those from … to … none."""
+    words = " ".join(text.split())
+    return set(re.findall(r"(?<![\d.])\d+\.\d{3,}(?!\d)|(?<!to )\b\d+ %", words))
 
 
 def test_a_mistyped_measure_is_told_beside_the_metrics(tmp_path, capsys):

@@ -9,11 +9,13 @@ import pytest
 from read_pages import Page
 from unweave.cli import main
 from unweave.pages import files_in
+from unweave.studies import Study
 from unweave.studies.report import plots
-from unweave.studies.report.blocks import Plot, Text
-from unweave.studies.report.sections import agreement, medians, trade_offs
+from unweave.studies.report.blocks import Cells, Plot, Text
+from unweave.studies.report.sections import agreement, medians, trade_offs, what_it_showed
 from unweave.studies.report.summary import missing_words
 from unweave.studies.report.table import StudyTable
+from unweave.studies.report.variance import variance
 
 STUDY = """
 title = "Two sizes"
@@ -170,8 +172,52 @@ def test_arms_that_are_missing_are_named():
     assert missing_words(table) == "a (seed 1); b (all seeds)"
     assert missing_words(rows(("a", 0, "done"))) == ""
     plan = SimpleNamespace(metrics=["mig", "sap"], study=SimpleNamespace(protocol=None))
-    (cells,) = [block for block in medians(plan, table) if hasattr(block, "lines")]
+    (cells,) = [block for block in medians(plan, table, "mig") if hasattr(block, "lines")]
     assert [line[:2] for line in cells.lines] == [["a", "1"], ["b", "0 of 2"]]
+    assert {len(line) for line in cells.lines} == {len(cells.header)}
+    of_three = rows(("a", 0, "done"), ("a", 1, "done"), ("a", 3, "done"), ("b", 2, "done"))
+    cells = next(block for block in medians(plan, of_three, "mig") if hasattr(block, "lines"))
+    where = list(cells.header).index("spread of mig")
+    assert [line[where] for line in cells.lines] == ["0.300", "–"], "one seed has none"
+
+
+def test_the_variance_is_split_within_each_data_set():
+    # On either set the method explains everything; over both, the sets would explain the most.
+    made = [
+        {"arm": f"{method} on {data}", "method": method, "data": data, "seed": seed, "mig": mig}
+        for data, base in (("easy", 0.5), ("hard", 0.0))
+        for method, mig in (("a", base), ("b", base + 0.1), ("off", base - 9.0))
+        for seed in range(3)
+    ]
+    made += [made[0] | {"seed": 3, "mig": 0.52}]
+    study = Study(
+        name="two",
+        data=["easy", "hard"],
+        methods=[{"name": "vae", "label": label} for label in ("a", "b", "off")],
+        published_variance={"hard": {"mig": [0.25, 0.5]}},
+        variance_without=["off"],
+    )
+    blocks = list(variance(study, StudyTable(made, [], ["mig"])))
+    tables = [block for block in blocks if isinstance(block, Cells)]
+    titles = [table.title for table in tables]
+    assert [title.rpartition(" on ")[2].partition(",")[0] for title in titles] == [
+        *["easy"] * 2,
+        *["hard"] * 3,
+    ]
+    easy, easy_rest, hard, hard_rest, beside = (table.lines[0] for table in tables)
+    assert (easy[1], hard[1], hard_rest[1]) == ("100 %", "100 %", "100 %")
+    assert easy_rest[1] != "100 %", "without the method that is off the seeds show"
+    assert (hard[-1], hard_rest[-1]) == ("9", "6")
+    assert beside == ["mig", "25 %", "100 %", "100 %", "50 %", "100 %", "100 %"]
+    plots = [block.name for block in blocks if isinstance(block, Plot)]
+    assert plots == ["variance-easy", "variance-hard"]
+
+
+def test_findings_stand_on_the_page_in_words_and_not_on_that_of_a_quick_try():
+    study = Study(name="one", data="toy_xys", methods=["vae"], showed="One.\n\nTwo.")
+    blocks = list(what_it_showed(SimpleNamespace(study=study)))
+    assert [block.text for block in blocks] == ["What it showed", "One.", "Two."]
+    assert list(what_it_showed(SimpleNamespace(study=study.quick()))) == []
 
 
 def test_few_runs_have_no_rank_correlations():

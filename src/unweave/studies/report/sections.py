@@ -92,8 +92,11 @@ def _of_kept(count: int, of: int, file: str) -> str:
     )
 
 
-def medians(plan: Plan, table: StudyTable) -> Iterator[Block]:
-    """Give the median of each arm, and of each method; arms that are missing are named."""
+def medians(plan: Plan, table: StudyTable, metric: str) -> Iterator[Block]:
+    """Give the median of each arm, and of each method; arms that are missing are named.
+
+    Of the metric that the study is about also how far the seeds are apart.
+    """
     done = table.done
     yield Heading("Medians by arm")
     if said := protocols_in_words(plan.study, plan.metrics):
@@ -104,17 +107,19 @@ def medians(plan: Plan, table: StudyTable) -> Iterator[Block]:
     for arm, rows in done.arms().items():
         cells = [arm, str(len(rows))]
         cells += [_shown(rows.column(m)) for m in columns]
-        cells += [_middle(rows.column(c)) for c in extra]
+        cells += [_spread(rows.column(metric)), *(_middle(rows.column(c)) for c in extra)]
         lines.append(cells)
     for arm, rows in table.arms().items():
         if arm not in done.arms():
-            lines.append([arm, f"0 of {len(rows)}", *["–"] * (len(columns) + len(extra))])
-    heads = [headed(metric) for metric in columns]
+            lines.append([arm, f"0 of {len(rows)}", *["–"] * (len(columns) + 1 + len(extra))])
+    heads = [headed(m) for m in columns]
+    others = [f"spread of {headed(metric)}", *(c.replace("_", " ") for c in extra)]
     yield Cells(
-        ["arm", "seeds", *heads, *(c.replace("_", " ") for c in extra)],
+        ["arm", "seeds", *heads, *others],
         lines,
         "Medians over seeds, with 95 % intervals",
     )
+    yield Text("Spread: the largest seed less the smallest.")
     methods = list(dict.fromkeys(row["method"] for row in done.rows))
     if len(methods) < len(done.arms()):
         yield Text("Over all settings of a method:")
@@ -138,6 +143,11 @@ def _has(table: StudyTable, column: str) -> bool:
 def _shown(values: Any) -> str:
     found = median_interval(values)
     return "–" if found.count == 0 else str(found)
+
+
+def _spread(values: Any) -> str:
+    good = values[np.isfinite(values)]
+    return "–" if len(good) < 2 else f"{good.max() - good.min():.3f}"
 
 
 def _middle(values: Any) -> str:

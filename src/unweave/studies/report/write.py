@@ -97,7 +97,7 @@ def blocks_of(
     if len(done) == 0:
         yield Text("No run is finished yet.")
         return
-    yield from sections.medians(plan, table)
+    yield from sections.medians(plan, table, metric)
     yield from beside_published(plan, done)
     for source in dict.fromkeys(row["data"] for row in done.rows):
         yield from sections.comparisons(done.where(data=source), metric, source)
