@@ -31,10 +31,12 @@ MOST_PAIRS = 28
 """With more arms than give so many pairs, each method is compared by its best arm only."""
 
 
-def what_it_showed(plan: Plan) -> Iterator[Block]:
-    """Say in words what was found, as far as the study's file does."""
+def what_it_showed(plan: Plan, of_others: bool = False) -> Iterator[Block]:
+    """Say in words what was found, as far as the study's file does, perhaps of other runs."""
     if plan.study.showed:
         yield Heading("What it showed")
+        if of_others:
+            yield Text("From the study's file, which was written of runs that need not be these:")
         for part in plan.study.showed.strip().split("\n\n"):
             yield Text(part)
 

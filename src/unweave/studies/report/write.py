@@ -88,10 +88,11 @@ def blocks_of(
     What needs the folders of runs is kept of the page that is there, if all of them are elsewhere.
     """
     done = table.done
-    earlier = page if page is not None and all_kept(plan, ledger) else None
+    elsewhere = all_kept(plan, ledger)
+    earlier = page if elsewhere else None
     metric = plan.study.main_metric or plan.metrics[0]
     yield from summary(plan, table, metric)
-    yield from sections.what_it_showed(plan)
+    yield from sections.what_it_showed(plan, of_others=not elsewhere)
     versions_then = "" if earlier is None else versions(earlier)
     yield from sections.what_was_run(plan, ledger, table, command, versions_then)
     if len(done) == 0:
