@@ -84,6 +84,11 @@ def test_studies_without_numbers_to_mark_stand_below_the_board(shipped, tmp_path
     assert main(["reproduce", "--board", "tables"]) == 0
     board = (tmp_path / "tables" / "README.md").read_text()
     assert board.endswith("and no numbers to mark:\n\n- [Only figures](figures.md)\n")
+    shares = unmarked + "[published_variance.toy_xys]\nmig = [0.1, 0.2]\n"
+    (tmp_path / "shipped" / "figures.toml").write_text(shares)
+    assert main(["reproduce", "--board", "tables"]) == 0
+    board = (tmp_path / "tables" / "README.md").read_text()
+    assert board.endswith("(figures.md), with 2 published shares of the variance\n")
 
 
 def test_without_a_published_number_medians_are_printed(shipped, tmp_path, capsys):

@@ -50,7 +50,9 @@ def write_scoreboard(folder: Path) -> Path:
         study, file = read_study(name), folder / f"{name}.csv"
         if not study.published:
             if file.is_file():
-                others.append(f"- [{study.title}]({name}.md)")
+                shares = 2 * sum(map(len, study.published_variance.values()))
+                said = f", with {shares} published shares of the variance" if shares else ""
+                others.append(f"- [{study.title}]({name}.md){said}")
             continue
         plan = expand(study)
         table = read_csv(file) if file.is_file() else StudyTable([], [], [])
