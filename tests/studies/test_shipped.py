@@ -67,6 +67,7 @@ def test_a_shipped_study_can_be_run_and_says_what_its_full_size_is(name):
     labels = {plan.label for plan in study.methods}
     for entry in study.published:
         assert entry.source
+        assert entry.from_memory == ("from memory" in entry.source)
         assert entry.metric in plan.metrics
         if entry.method in labels:
             settings = {f"method.{key}": value for key, value in entry.settings.items()}
