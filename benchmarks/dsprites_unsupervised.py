@@ -28,7 +28,7 @@ import numpy as np
 from unweave import workflows
 from unweave.data import load_data
 from unweave.errors import UnweaveError
-from unweave.evaluation.score import DEFAULT
+from unweave.evaluation.plan import DEFAULT
 from unweave.methods import Method
 from unweave.methods.annealed_vae import AnnealedVAE
 from unweave.methods.beta_tcvae import BetaTCVAE

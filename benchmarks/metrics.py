@@ -41,7 +41,8 @@ from sklearn.svm import LinearSVC
 
 from unweave import metrics
 from unweave.evaluation.encode import encode_run
-from unweave.evaluation.score import DEFAULT, score
+from unweave.evaluation.plan import DEFAULT
+from unweave.evaluation.score import score
 from unweave.metrics._class_trees import boost_each_class
 from unweave.workflows import train
 

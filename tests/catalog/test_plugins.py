@@ -15,7 +15,7 @@ from unweave import catalog, metrics
 from unweave.catalog import plugins
 from unweave.cli import main
 from unweave.errors import ConfigError
-from unweave.evaluation.score import choose_metrics
+from unweave.evaluation.plan import choose_metrics
 from unweave.methods import method_named, name_in_file, summary_of
 from unweave.networks import architecture_named
 from unweave.runs.config import Train, from_json, to_json

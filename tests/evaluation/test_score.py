@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 from unweave.errors import ConfigError, DataError
-from unweave.evaluation.score import DEFAULT, choose_metrics, score, score_model
+from unweave.evaluation.plan import DEFAULT, choose_metrics
+from unweave.evaluation.score import score
+from unweave.evaluation.score_model import score_model
 from unweave.metrics import mig
 
 RNG = np.random.default_rng(0)
@@ -152,3 +154,33 @@ def test_a_model_is_scored_on_a_data_set() -> None:
     )
     assert paper["factor_vae_score"].details["sampled_from"] == "full grid"
     assert paper["factor_vae_score"].value == pytest.approx(1)
+    assert not any("no nulls" in note for note in paper["factor_vae_score"].notes)
+
+
+def test_what_draws_images_says_that_it_has_no_nulls() -> None:
+    def encode(images):
+        return images[:, :, 0, 0]
+
+    chosen = ["mig", "factor_vae_score"]
+    found = score_model(encode, Grid(), chosen, preset="fast", sampler="paper", nulls=1)
+    assert not found["factor_vae_score"].nulls
+    assert any("no nulls: they are made of rows" in n for n in found["factor_vae_score"].notes)
+    assert found["mig"].nulls
+    assert not any("no nulls" in note for note in found["mig"].notes)
+
+
+def test_a_protocol_of_all_rows_says_when_some_were_not_encoded() -> None:
+    class Larger(Grid):
+        factor_sizes = (3, 40, 40)
+        grid = np.indices((3, 40, 40)).reshape(3, -1).T
+
+    def encode(images):
+        return images[:, :, 0, 0]
+
+    chosen = ["mig", "factor_vae_score"]
+    found = score_model(encode, Larger(), chosen, preset="fast", protocol={"mig": "lin2020"})
+    told = "3,000 of 4,800 rows were encoded, and lin2020 takes all there are"
+    assert told in found["mig"].notes
+    assert told not in found["factor_vae_score"].notes
+    whole = score_model(encode, Grid(), ["mig"], preset="fast", protocol="lin2020")
+    assert not whole["mig"].notes

@@ -5,7 +5,8 @@ import pytest
 from representations import representation
 
 from unweave import metrics
-from unweave.evaluation.score import DEFAULT, score
+from unweave.evaluation.plan import DEFAULT
+from unweave.evaluation.score import score
 
 RNG = np.random.default_rng(0)
 FACTORS = RNG.integers(5, size=(2_000, 4))

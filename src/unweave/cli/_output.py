@@ -120,10 +120,14 @@ def paper_of(entry: object) -> str:
 
 
 def say_scores(scores: dict[str, Any]) -> None:
-    """Print scores as a table; what could not be computed says why."""
-    from unweave.metrics import null_words, protocol_words
+    """Print scores as a table; what could not be computed says why.
+
+    What is to be said of several scores alike stands below the table, once.
+    """
+    from unweave.metrics import headline, null_words, protocol_words, shared_notes
 
     table = Table("metric", "score", "better is", "protocol")
+    shared = shared_notes({name: entry.get("notes") or () for name, entry in scores.items()})
     for name, entry in scores.items():
         if entry["value"] is None:
             table.add_row(name, "–", "", f"not scored: {entry['reason']}")
@@ -131,16 +135,22 @@ def say_scores(scores: dict[str, Any]) -> None:
         shown = f"{entry['value']:.4f}"
         if (interval := entry["details"].get("interval")) is not None:
             shown += f"  [{interval[0]:.4f}, {interval[1]:.4f}]"
+        own = headline(entry)
+        shown += f"  {own}" if own else ""
         shown += "".join(
-            f"\n{part} {value:.4f}" for part, value in (entry.get("parts") or {}).items()
+            f"\n{part} {value:.4f}"
+            for part, value in (entry.get("parts") or {}).items()
+            if part != own
         )
         direction = "higher" if entry["higher_is_better"] else "lower"
-        told = [f"note: {note}" for note in entry.get("notes") or ()]
+        told = [f"note: {note}" for note in entry.get("notes") or () if note not in shared]
         if nulls := null_words(entry):
             told.insert(0, f"nulls: {nulls}")
         how = "\n".join([protocol_words(entry), *told])
         table.add_row(name, shown, direction, how)
     show(table)
+    for note, names in shared.items():
+        say(f"note on {', '.join(names)}: {note}")
 
 
 def say_probe(found: Any) -> None:

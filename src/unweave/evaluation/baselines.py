@@ -18,7 +18,8 @@ import torch
 from unweave import catalog
 from unweave.errors import DataError, UnweaveError
 from unweave.evaluation.encode import encode_run, scored_rows
-from unweave.evaluation.score import DEFAULT, PRESETS, score
+from unweave.evaluation.plan import DEFAULT, PRESETS
+from unweave.evaluation.score import score
 from unweave.evaluation.untrained import untrained_twin
 from unweave.files.json_files import read_json
 from unweave.files.writing import write_atomically

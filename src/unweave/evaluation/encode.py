@@ -5,8 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from unweave.data import FactorImages
+from unweave.evaluation.known_factors import known_factors
 from unweave.runs.model import in_parts
 from unweave.runs.run import Run
+from unweave.tables import Continuous
 
 ROWS = 15_000  # 10,000 to fit on and 5,000 to test on, as in the large studies
 
@@ -38,10 +40,19 @@ def scored_rows(
     return rng.permutation(chosen)
 
 
-def encode_run(run: Run, rows: int = ROWS, seed: int = 0, part: str = "all") -> Encoded:
+def encode_run(
+    run: Run,
+    rows: int = ROWS,
+    seed: int = 0,
+    part: str = "all",
+    *,
+    continuous: Continuous = None,
+    missing: str = "refuse",
+) -> Encoded:
     """Encode rows of the run's data set, or of a part of it, drawn at random without repetition.
 
     `FactorImages.part` says what parts there are; those held out of training, for instance.
+    `continuous` and `missing` say how `known_factors` reads the factors.
     """
     run.code.require_codes(run.kind)
     data = run.data.part(part)
@@ -59,10 +70,11 @@ def encode_run(run: Run, rows: int = ROWS, seed: int = 0, part: str = "all") -> 
         codes.append(run.encode(images) if of_images else run.encode_rows(some, data))
         for name, value in run.terms(images, seed).items():
             terms[name] = terms.get(name, 0.0) + value * len(some) / len(chosen)
+    known = known_factors(data, chosen, continuous=continuous, missing=missing)
     return Encoded(
         codes=np.concatenate(codes),
-        factors=data.factors(chosen),
-        factor_names=data.factor_names,
+        factors=data.factors(chosen) if known.values is None else known.values,
+        factor_names=known.names,
         posterior=(np.concatenate(means), np.concatenate(logvars)) if means else None,
         terms=terms,
     )

@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from unweave import catalog
+from unweave.metrics._groups import Groups, read_groups
 from unweave.metrics._information import factor_dependence
 from unweave.metrics._protocol import (
     CODES,
@@ -26,10 +27,12 @@ from unweave.metrics._sampling import Encoder, Grid, encode_rows
 from unweave.metrics._score import (
     Made,
     Score,
+    headline,
     is_above_nulls,
     is_preliminary,
     null_words,
     protocol_words,
+    shared_notes,
 )
 
 if TYPE_CHECKING:
@@ -79,17 +82,21 @@ __all__ = [
     "TRAVERSALS",
     "Encoder",
     "Grid",
+    "Groups",
     "Made",
     "Score",
     "choose_protocol",
     "encode_rows",
     "factor_dependence",
+    "headline",
     "how_made",
     "is_above_nulls",
     "is_preliminary",
     "null_words",
     "protocol_words",
+    "read_groups",
     "read_tables",
+    "shared_notes",
 ]
 __all__ += list(catalog.own_names(__name__))
 

@@ -43,15 +43,32 @@ class Made:
     """Sizes that `score` asked for, "full" or "fast"; empty for a metric that was called itself."""
     seeds: int = 1
     """Seeds that the value is a mean over, counted from `seed`."""
+    wanted_rows: int = 0
+    """Rows that the preset takes of a table that has them; 0 where all are taken, or none asked."""
+    continuous_factors: tuple[str, ...] = ()
+    """Factors that were taken as amounts."""
+    masked: bool = False
+    """Whether values of factors were missing, and each factor scored where it is known."""
+    concepts: int = 0
+    """Groups that the codes formed; 0 where each code stood for itself."""
+    components: int | None = None
+    """Principal components that each group was reduced to, if it was."""
     version: str = field(default_factory=unweave_version)
 
     def __str__(self) -> str:
         parts = [f"{self.rows:,} rows × {self.codes:,} codes"]
+        if self.concepts:
+            of = "" if self.components is None else f" of {self.components} principal components"
+            parts.append(f"{self.concepts} concepts{of}")
         parts += [f"{size:,} {name.replace('_', ' ')}" for name, size in self.sizes.items()]
         if self.bins is not None:
             parts.append(f"{self.bins} bins")
         if self.standardized:
             parts.append("codes standardised")
+        if self.continuous_factors:
+            parts.append(f"amounts {_few(self.continuous_factors)}")
+        if self.masked:
+            parts.append("missing values masked")
         if self.dropped_codes:
             parts.append(f"without codes {_few(self.dropped_codes)}")
         if self.dropped_factors:
@@ -186,15 +203,43 @@ def is_above_nulls(entry: Mapping[str, Any]) -> bool | None:
 
 
 def protocol_words(entry: Mapping[str, Any]) -> str:
-    """Return how a stored score was made, as tables show it: its protocol, and "fast" if it is.
+    """Return how a stored score was made, as tables show it: its protocol, and what is unusual.
 
-    `entry` is a score's JSON; one from before scores said how they were made has a protocol only.
+    That is a fast preset, fewer rows than the preset takes, and groups of codes. `entry` is a
+    score's JSON; one from before scores said how they were made has a protocol only.
     """
     made = entry.get("made") or {}
-    protocol = str(entry.get("protocol", ""))
+    words = [str(entry.get("protocol", ""))]
+    rows, wanted = made.get("rows", 0), made.get("wanted_rows", 0)
     if made.get("preset") == "fast":
-        return f"{protocol}, fast: {made.get('rows', 0):,} rows"
-    return protocol
+        words.append(f"fast: {rows:,} rows")
+    elif rows < wanted:
+        words.append(f"{rows:,} of {wanted:,} rows")
+    if made.get("concepts"):
+        words.append(f"{made['concepts']} concepts")
+    return ", ".join(words)
+
+
+def headline(entry: Mapping[str, Any]) -> str:
+    """Return the part of a stored score that is its value, D of DCI for instance; "" if none is.
+
+    It is the first part, if any.
+    """
+    for name, part in (entry.get("parts") or {}).items():
+        return str(name) if math.isclose(part, entry["value"], rel_tol=1e-12) else ""
+    return ""
+
+
+def shared_notes(notes: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    """Return the notes that several scores have, each with their names.
+
+    Below a table they need be said only once.
+    """
+    about: dict[str, list[str]] = {}
+    for name, told in notes.items():
+        for note in told:
+            about.setdefault(note, []).append(name)
+    return {note: names for note, names in about.items() if len(names) > 1}
 
 
 def is_preliminary(entry: Mapping[str, Any]) -> bool:

@@ -30,9 +30,17 @@ def latex_text(text: str) -> str:
     return "".join(SPECIAL.get(character, character) for character in text)
 
 
-def latex_table(header: Sequence[str], lines: Sequence[Sequence[str]], columns: str = "") -> str:
-    r"""Return a tabular ruled by the package booktabs; cells are LaTeX already."""
+def latex_table(
+    header: Sequence[str], lines: Sequence[Sequence[str]], columns: str = "", note: str = ""
+) -> str:
+    r"""Return a tabular ruled by the package booktabs, with a note below the rule if there is one.
+
+    Cells and note are LaTeX already.
+    """
     rows = [r"\begin{tabular}{" + (columns or "l" * len(header)) + "}", r"\toprule"]
     rows += [" & ".join(header) + r" \\", r"\midrule"] if any(header) else []
     rows += [" & ".join(line) + r" \\" for line in lines]
-    return "\n".join([*rows, r"\bottomrule", r"\end{tabular}"])
+    rows.append(r"\bottomrule")
+    if note:
+        rows.append(rf"\multicolumn{{{len(header)}}}{{l}}{{\footnotesize {note}}} \\")
+    return "\n".join([*rows, r"\end{tabular}"])

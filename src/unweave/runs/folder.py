@@ -200,39 +200,45 @@ class RunFolder:
         for number, _, entry in read_json_lines(self.record_file):
             yield stored.check_line(entry, number, self.record_file)
 
-    def scores(self) -> dict[str, Any]:
-        """Return the scores by metric, empty if there are none yet."""
-        if not self.scores_file.is_file():
-            return {}
-        return stored.check_scores(read_json(self.scores_file), self.scores_file)
+    def scores(self, part: str = "all") -> dict[str, Any]:
+        """Return the scores by metric, of all the data or of a part; empty if there are none."""
+        file = self.part_scores_file(part)
+        return stored.check_scores(read_json(file), file) if file.is_file() else {}
 
     def add_scores(
-        self, scores: Mapping[str, Any], *, step: int, preliminary: bool = False
+        self,
+        scores: Mapping[str, Any],
+        *,
+        step: int,
+        preliminary: bool = False,
+        part: str = "all",
     ) -> list[str]:
         """Keep scores of the networks at a step beside those that are there, by metric.
 
         Preliminary ones, of the fast preset, do not take the place of full ones of the same
         step; return the metrics whose full score stays.
         """
-        kept = self.scores()
+        kept = self.scores(part)
         stays = [
-            name for name in scores if preliminary and name in kept and _is_full(kept[name], step)
+            name
+            for name, entry in scores.items()
+            if preliminary
+            and name in kept
+            and _is_full(kept[name], step)
+            and not _is_of_any_preset(entry)
         ]
         for name, entry in scores.items():
             if name not in stays:
                 kept[name] = {**entry, "step": step}
-        self.write_scores(kept)
+        self.write_scores(kept, part)
         return stays
 
-    def write_scores(self, scores: dict[str, Any]) -> None:
-        write_atomically(self.scores_file, json.dumps(scores, indent=1) + "\n")
+    def write_scores(self, scores: dict[str, Any], part: str = "all") -> None:
+        write_atomically(self.part_scores_file(part), json.dumps(scores, indent=1) + "\n")
 
     def part_scores_file(self, part: str) -> Path:
         """Return where scores on a part of the data are kept, such as what was held out."""
-        return self.path / f"scores.{part}.json"
-
-    def write_part_scores(self, part: str, scores: dict[str, Any]) -> None:
-        write_atomically(self.part_scores_file(part), json.dumps(scores, indent=1) + "\n")
+        return self.scores_file if part == "all" else self.path / f"scores.{part}.json"
 
     def latent_names(self) -> dict[int, str]:
         """Return the names that latents were given, by index."""
@@ -368,6 +374,11 @@ def _is_full(entry: Mapping[str, Any], step: int) -> bool:
         and not is_preliminary(entry)
         and entry.get("step", step) == step
     )
+
+
+def _is_of_any_preset(entry: Mapping[str, Any]) -> bool:
+    """Say whether a score is the same by every preset, as a method's own figures are."""
+    return entry.get("value") is not None and not entry.get("made")
 
 
 def checked_latent_name(name: Any) -> str:

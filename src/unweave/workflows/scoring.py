@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from unweave.evaluation.baselines import Baselines
     from unweave.evaluation.encode import Encoded
     from unweave.evaluation.scores import Scores
+    from unweave.metrics import Groups
+    from unweave.tables import Continuous
 
 log = logging.getLogger(__name__)
 
@@ -52,51 +54,44 @@ def evaluate(
     seeds: int = 1,
     sampler: str = "table",
     nulls: int = 0,
+    continuous: "Continuous" = None,
+    missing: str = "refuse",
+    groups: "Groups | None" = None,
+    components: int | None = None,
     encoded: "Encoded | None" = None,
 ) -> "Scores":
     """Score a run, whose folder keeps the scores as well, or a model of yours (`uw.wrap`).
 
     `nulls` is how many random rotations of the codes, and shuffles of the factors, are scored
     beside them. Scores of the fast preset never take the place of full ones there (`Scores.kept`).
-    `encoded` holds the run's codes if they have been computed already.
+    `continuous` names factors that are amounts, such as degrees; `missing="mask"` scores columns
+    of the data that have gaps where they are known; `groups` are codes that form one concept, each
+    reduced to so many `components`. `encoded` holds the run's codes if they have been computed
+    already.
     """
-    from unweave.evaluation.encode import encode_run
-    from unweave.evaluation.score import score, score_model, unscored
+    from unweave.evaluation.score import unscored
+    from unweave.evaluation.score_model import score_model
 
-    if isinstance(run, WrappedModel):
-        return evaluate_model(
-            run,
-            run.data,
-            metrics=metrics,
-            preset=preset,
-            protocol=protocol,
-            seeds=seeds,
-            sampler=sampler,
-            nulls=nulls,
-        )
-    if not isinstance(run, Run):
-        run = load(run)
     how: dict[str, Any] = {
         "preset": preset,
         "protocol": protocol,
         "seeds": seeds,
         "nulls": nulls,
+        "continuous": continuous,
+        "missing": missing,
+        "groups": groups,
+        "components": components,
     }
+    if isinstance(run, WrappedModel):
+        return evaluate_model(run, run.data, metrics=metrics, sampler=sampler, **how)
+    if not isinstance(run, Run):
+        run = load(run)
     if why := run.code.why_no_codes(run.kind):
         scores = unscored(metrics, why)
     elif sampler == "paper":
         scores = score_model(run.encode, run.data, metrics, sampler=sampler, **how)
     else:
-        encoded = encoded or encode_run(run)
-        scores = score(
-            encoded.codes,
-            encoded.factors if encoded.factor_names else None,
-            metrics,
-            posterior=encoded.posterior,
-            prior=run.code_prior.name,
-            factor_names=encoded.factor_names or None,
-            **how,
-        )
+        scores = _of_run(run, metrics, encoded, "all", how)
     if run.folder is not None:
         scores.kept = run.folder.add_scores(
             scores_to_json(scores), step=run.step, preliminary=preset == "fast"
@@ -114,6 +109,10 @@ def evaluate_part(
     protocol: str | Mapping[str, str] | None = None,
     seeds: int = 1,
     nulls: int = 0,
+    continuous: "Continuous" = None,
+    missing: str = "refuse",
+    groups: "Groups | None" = None,
+    components: int | None = None,
 ) -> "Scores":
     """Score a run on a part of its data, kept in its folder by the name of the part.
 
@@ -122,28 +121,57 @@ def evaluate_part(
     method's own bound, so that reconstructions of what was held out can be compared.
     """
     from unweave.evaluation.encode import encode_run
-    from unweave.evaluation.score import score
     from unweave.metrics import Score
 
     if not isinstance(run, Run):
-        run = runs.load(run)
-    encoded = encode_run(run, part=part)
+        run = load(run)
+    how: dict[str, Any] = {
+        "preset": preset,
+        "protocol": protocol,
+        "seeds": seeds,
+        "nulls": nulls,
+        "continuous": continuous,
+        "missing": missing,
+        "groups": groups,
+        "components": components,
+    }
+    encoded = encode_run(run, part=part, continuous=continuous, missing=missing)
+    scores = _of_run(run, metrics, encoded, part, how)
+    for name, value in encoded.terms.items():
+        unit = f"nats, mean over {len(encoded.codes):,} images"
+        scores[name] = Score(name, value, unit, higher_is_better=name == "elbo")
+    if run.folder is not None:
+        scores.kept = run.folder.add_scores(
+            scores_to_json(scores), step=run.step, preliminary=preset == "fast", part=part
+        )
+    return scores
+
+
+def _of_run(
+    run: Run,
+    metrics: str | Sequence[str],
+    encoded: "Encoded | None",
+    part: str,
+    how: dict[str, Any],
+) -> "Scores":
+    """Score the codes of a run, or of a part of its data."""
+    from unweave.evaluation import remarks
+    from unweave.evaluation.encode import encode_run
+    from unweave.evaluation.score import score
+
+    encoded = encoded or encode_run(run, continuous=how["continuous"], missing=how["missing"])
     scores = score(
         encoded.codes,
         encoded.factors if encoded.factor_names else None,
         metrics,
         posterior=encoded.posterior,
+        prior=run.code_prior.name,
         factor_names=encoded.factor_names or None,
-        preset=preset,
-        protocol=protocol,
-        seeds=seeds,
-        nulls=nulls,
+        **how,
     )
-    for name, value in encoded.terms.items():
-        unit = f"nats, mean over {len(encoded.codes):,} images"
-        scores[name] = Score(name, value, unit, higher_is_better=name == "elbo")
-    if run.folder is not None:
-        run.folder.write_part_scores(part, scores_to_json(scores))
+    every = len(run.data.part(part))
+    for name, found in scores.items():
+        scores[name] = remarks.with_notes(found, remarks.on_rows(found, len(encoded.codes), every))
     return scores
 
 
@@ -180,7 +208,8 @@ def evaluate_tables(
 
 def evaluate_model(model: Any, data: FactorImages, **how: Any) -> "Scores":
     """Score a wrapped model, or anything that can be wrapped, on a data set."""
-    from unweave.evaluation.score import score_model, unscored
+    from unweave.evaluation.score import unscored
+    from unweave.evaluation.score_model import score_model
 
     wrapped = model if isinstance(model, WrappedModel) else wrap(model, data)
     if why := wrapped.code.why_no_codes(wrapped.kind):

@@ -11,7 +11,8 @@ import numpy as np
 from unweave import catalog
 from unweave.data import DataOptions, FactorImages, load_data
 from unweave.errors import ConfigError, UnweaveError
-from unweave.evaluation import measures, score
+from unweave.evaluation import measures
+from unweave.evaluation.plan import ALONE, DEFAULT, PRESETS
 from unweave.metrics import SEVERAL_MODELS
 from unweave.runs import config
 from unweave.runs.config import Train
@@ -212,7 +213,7 @@ def count_runs(study: Study) -> int:
 def _check_metrics(study: Study, problems: list[str]) -> list[str]:
     asked = study.metrics
     if isinstance(asked, str):
-        asked = list(score.DEFAULT) if asked == "default" else asked.split(",")
+        asked = list(DEFAULT) if asked == "default" else asked.split(",")
         whole = asked == ["all"]
         asked = catalog.usable("unweave.metrics") if whole else [name.strip() for name in asked]
     if not asked:
@@ -237,7 +238,7 @@ def _check_metrics(study: Study, problems: list[str]) -> list[str]:
                 f"`unweave study report` computes it"
             )
     try:
-        catalog.check_name(study.preset, score.PRESETS, "preset")
+        catalog.check_name(study.preset, PRESETS, "preset")
         if isinstance(study.protocol, Mapping):
             for name, value in study.protocol.items():
                 catalog.check_name(name, good, "scored metric to set a protocol for")
@@ -289,7 +290,7 @@ def _impossible(settings: Train, data: FactorImages, metrics: list[str], arm: st
             name
             for name in metrics
             if measures.measure_named(name) is None
-            and catalog.load("unweave.metrics", name, "metric").NEEDS not in score.ALONE
+            and catalog.load("unweave.metrics", name, "metric").NEEDS not in ALONE
         ]
         if needy:
             problems.append(

@@ -15,7 +15,7 @@ from unweave.data import DataOptions, FactorImages, load_data
 from unweave.errors import ConfigError, UnweaveError
 from unweave.evaluation.encode import Encoded, encode_run
 from unweave.evaluation.measures import measure_named
-from unweave.evaluation.score import PRESETS
+from unweave.evaluation.plan import PRESETS
 from unweave.files.writing import sweep
 from unweave.runs import config as settings_of_run
 from unweave.runs.config import Machine, Train
