@@ -54,11 +54,13 @@ class Flags:
     protocol: str | None = None
     """Published protocol, for the metrics that know it; METRIC=NAME,… sets it one by one."""
     continuous: str | None = None
-    """Factors of the table that are amounts, by name, with commas between them: degrees, say,
-    which are whole numbers and would be taken for classes."""
-    missing: Literal["refuse", "mask"] = "refuse"
-    """What to do with values of factors that are missing (NA, empty): refuse the table, or
-    score each factor on the rows that have it."""
+    """Factors that are amounts, by name, with commas between them: degrees, say, which are whole
+    numbers and would be taken for classes."""
+    groups: str | None = None
+    """Codes that form one concept: so many side by side (4), or the concept of each code with
+    commas between them (0,0,1,1,1). Only metrics that know of concepts are made."""
+    components: int | None = None
+    """Principal components that each of these groups is reduced to."""
     seeds: int = 1
     """Score with so many seeds, and give mean and 95 % interval."""
     nulls: int = 0
@@ -102,17 +104,17 @@ def run(words: list[str]) -> int:
         "seeds": flags.seeds,
         "preset": flags.preset,
         "nulls": flags.nulls,
+        "continuous": names_in(flags.continuous),
+        "missing": flags.options.missing,
+        "groups": groups_in(flags.groups),
+        "components": flags.components,
     }
     if flags.run is not None:
         folder = Path(flags.out) if flags.out else Path(flags.run)
         scores = _of_run(flags, how)
     elif flags.codes is not None:
         folder = Path(flags.out or ".")
-        if flags.continuous is not None:
-            how["continuous"] = [name.strip() for name in flags.continuous.split(",")]
-        scores = workflows.evaluate_tables(
-            flags.codes, flags.options.factors, flags.logvar, missing=flags.missing, **how
-        )
+        scores = workflows.evaluate_tables(flags.codes, flags.options.factors, flags.logvar, **how)
     else:
         assert flags.model is not None
         folder = Path(flags.out or ".")
@@ -206,6 +208,26 @@ def protocols(text: str | None) -> str | dict[str, str] | None:
         return text
     pairs = [part.partition("=") for part in text.split(",")]
     return {metric.strip(): name.strip() for metric, _, name in pairs}
+
+
+def names_in(text: str | None) -> list[str] | None:
+    """Read names with commas between them."""
+    return None if text is None else [name.strip() for name in text.split(",")]
+
+
+def groups_in(text: str | None) -> int | list[str] | None:
+    """Read how many codes form a concept, or the concept of each."""
+    if text is None:
+        return None
+    words = [word.strip() for word in text.split(",")]
+    if len(words) > 1:
+        return words
+    if not text.strip().isdecimal():
+        raise ConfigError(
+            f"--groups expects a number of codes, such as 4, or the concept of each code, such as "
+            f"0,0,1,1; found {text!r}"
+        )
+    return int(text)
 
 
 def find_object(place: str) -> Any:

@@ -192,7 +192,8 @@ def _as_factor(name: str, column: np.ndarray, where: str) -> tuple[Factor, np.nd
             raise DataError(
                 f"{where}: factor {name!r} is {column[unusable[0]]} in row {unusable[0]}; "
                 f"every image needs a value "
-                f"(a column that may have gaps is called label or label_{name})"
+                f"(missing='mask', --missing mask, keeps it beside the factors; a column that may "
+                f"have gaps anyway is called label or label_{name})"
             )
         if (column != np.rint(column)).any() or abs(column).max() > 2**53:
             return Factor(name, 0), column.astype(np.float64)
@@ -210,7 +211,8 @@ def _categories(name: str, column: np.ndarray, where: str) -> tuple[Factor, np.n
         found = column[blank[0]].strip() or "empty"
         raise DataError(
             f"{where}: factor {name!r} is {found} in row {blank[0]}; every image needs a value "
-            f"(a column that may have gaps is called label or label_{name})"
+            f"(--missing mask, or missing='mask', keeps it beside the factors; a column that may "
+            f"have gaps anyway is called label or label_{name})"
         )
     labels, indices = np.unique(column, return_inverse=True)
     factor = Factor(name, len(labels), tuple(map(str, labels)), categorical=True)

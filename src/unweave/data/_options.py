@@ -14,6 +14,9 @@ class DataOptions:
     """Side in pixels to which images are cropped and resized; 64 for image files if not given."""
     color: Literal["auto", "grey", "rgb"] = "auto"
     """Colour of own images; auto keeps colour unless every image is grey."""
+    missing: Literal["refuse", "mask"] = "refuse"
+    """What to do with values of factors that are missing (NA, empty): refuse them, or score each
+    factor on the rows that have it; of own images such columns stand beside the factors."""
     bad_images: Literal["refuse", "skip"] = "refuse"
     """What to do about files that are not readable images: stop, or report and leave them out."""
     channels: Literal["auto", "first", "last"] = "auto"

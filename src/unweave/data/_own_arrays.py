@@ -18,10 +18,10 @@ from unweave.data._factor_table import (
     WHOLE_TABLES,
     archive_columns,
     as_columns,
-    as_factors,
     read_columns,
 )
 from unweave.data._options import DataOptions
+from unweave.data._own_gaps import facts_of
 from unweave.data._pixels import BytePixels, FloatPixels, FunctionPixels, Pixels
 from unweave.data._resize import resized
 from unweave.errors import DataError, listed
@@ -44,12 +44,14 @@ def from_arrays(
     *,
     name: str = "arrays",
     channels: Literal["auto", "first", "last"] = "auto",
+    missing: Literal["refuse", "mask"] = "refuse",
 ) -> FactorImages:
     """Make a data set of numpy arrays or torch tensors.
 
     `factors` is an array (row[, factor]), a mapping of columns by name, or a
     data frame. A column of whole numbers or strings takes the values it has;
-    any other is continuous. The images are used where they are, not copied.
+    any other is continuous. With `missing="mask"` a column that has gaps stands beside the
+    factors and is scored where it is known. The images are used where they are, not copied.
     """
     pixels = _as_pixels(to_numpy(images), channels, name)
     _check_range(pixels, name)
@@ -57,7 +59,7 @@ def from_arrays(
     if factors is None:
         return FactorImages(name, pixels, note=note)
     columns = as_columns(factors, factor_names, name)
-    return FactorImages(name, pixels, **as_factors(columns, len(pixels), name), note=note)
+    return FactorImages(name, pixels, **facts_of(columns, len(pixels), name, missing), note=note)
 
 
 def load_array_file(path: Path, options: DataOptions) -> FactorImages:
@@ -80,7 +82,8 @@ def load_array_file(path: Path, options: DataOptions) -> FactorImages:
     where = str(path)
     if options.factors is not None:
         columns, where = read_columns(Path(options.factors), len(pixels), None), options.factors
-    return FactorImages(path.stem, pixels, **as_factors(columns, len(pixels), where), note=note)
+    facts = facts_of(columns, len(pixels), where, options.missing)
+    return FactorImages(path.stem, pixels, **facts, note=note)
 
 
 def _image_array(archive: ArrayArchive) -> str:

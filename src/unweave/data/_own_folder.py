@@ -15,9 +15,10 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from unweave.data._dataset import FactorImages
-from unweave.data._factor_table import as_factors, read_columns
+from unweave.data._factor_table import read_columns
 from unweave.data._image_files import fitted, is_grey, open_image
 from unweave.data._options import DataOptions
+from unweave.data._own_gaps import facts_of
 from unweave.data._pixels import BytePixels, Pixels, SelectedPixels
 from unweave.data._progress import with_progress
 from unweave.errors import DataError
@@ -73,7 +74,8 @@ def load_folder(path: Path, options: DataOptions) -> FactorImages:
             )
         columns |= {name: column[good] for name, column in clips_by_folder(files).items()}
     name = path.resolve().name or "folder"
-    return FactorImages(name, pixels, **as_factors(columns, len(pixels), str(options.factors)))
+    facts = facts_of(columns, len(pixels), str(options.factors), options.missing)
+    return FactorImages(name, pixels, **facts)
 
 
 def find_files(path: Path) -> list[str]:

@@ -60,7 +60,10 @@ PASSING_ON = (
     "training/checkpoint.py",
     "training/record.py",
     *(f"data/_{name}.py" for name in ("image_files", "options", "original", "own_arrays")),
-    *(f"data/_{name}.py" for name in ("own_folder", "progress", "archives", "hdf5_files")),
+    *(
+        f"data/_{name}.py"
+        for name in ("own_folder", "own_gaps", "progress", "archives", "hdf5_files")
+    ),
 )
 """Files and folders of the library that make no number. No rule trains on a user's files."""
 WORDS_OF_A_RULE = {"claim", "checks", "covers", "margin", "picture", "share"}
