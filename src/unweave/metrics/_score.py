@@ -58,7 +58,8 @@ class Made:
     def __str__(self) -> str:
         parts = [f"{self.rows:,} rows × {self.codes:,} codes"]
         if self.concepts:
-            of = "" if self.components is None else f" of {self.components} principal components"
+            several = "s" if self.components != 1 else ""
+            of = f" of {self.components} principal component{several}" if self.components else ""
             parts.append(f"{self.concepts} concepts{of}")
         parts += [f"{size:,} {name.replace('_', ' ')}" for name, size in self.sizes.items()]
         if self.bins is not None:
