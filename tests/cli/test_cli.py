@@ -351,3 +351,41 @@ def test_a_paper_is_told_without_the_signs_around_it():
         """After R. Chen, arXiv:1802.04942: see there, or doi:10.1/x."""
 
     assert paper_of(Entry) == "arXiv:1802.04942"
+
+
+def test_a_fast_score_of_a_part_overwrites_no_full_one_of_that_part(tmp_path, capsys):
+    words = "train pca --data toy_xys --split x>0.8 --threads 1 --no-evaluation --out"
+    assert say([*words.split(), str(tmp_path / "run")], capsys)[0] == 0
+    words = f"evaluate {tmp_path / 'run'} --part held_out --metrics mig"
+    assert say(words, capsys)[0] == 0
+    file = tmp_path / "run" / "scores.held_out.json"
+    full = json.loads(file.read_text())
+    assert full["mig"]["made"]["preset"] == "full"
+    code, out, _ = say(f"{words},dcimig --preset fast", capsys)
+    assert code == 0
+    assert "scores.held_out.json keeps its full scores of mig" in " ".join(out.split())
+    kept = json.loads(file.read_text())
+    assert kept["mig"] == full["mig"]
+    assert kept["dcimig"]["made"]["preset"] == "fast"
+    assert not (tmp_path / "run" / "scores.json").exists()
+
+
+def test_a_named_file_of_full_scores_is_not_replaced_by_fast_ones(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    factors = np.random.default_rng(0).integers(0, 4, size=(200, 2))
+    np.save("codes.npy", factors + 0.0)
+    np.save("factors.npy", factors)
+    words = "evaluate --codes codes.npy --factors factors.npy --metrics mig --out o.json"
+    assert say(words, capsys)[0] == 0
+    full = (tmp_path / "o.json").read_text()
+    code, _, err = say(f"{words} --preset fast", capsys)
+    assert code == 2
+    assert err.strip() == (
+        "error: o.json holds full scores of mig, which fast ones would replace; name another file "
+        "with --out"
+    )
+    assert (tmp_path / "o.json").read_text() == full
+    for _ in range(2):  # fast ones may be made anew
+        assert say(words.replace("o.json", "fast.json") + " --preset fast", capsys)[0] == 0
+    assert say(words.replace("o.json", "fast.json"), capsys)[0] == 0
+    assert json.loads((tmp_path / "fast.json").read_text())["mig"]["made"]["preset"] == "full"

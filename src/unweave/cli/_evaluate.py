@@ -13,7 +13,7 @@ from unweave import catalog
 from unweave.cli import _output
 from unweave.cli._parse import parse
 from unweave.data import DataOptions, load_data
-from unweave.errors import ConfigError
+from unweave.errors import ConfigError, listed
 from unweave.files.writing import write_atomically
 
 DESCRIPTION = """Score a representation: a run, tables of codes and factors, or a model of yours.
@@ -109,15 +109,15 @@ def run(words: list[str]) -> int:
         "groups": groups_in(flags.groups),
         "components": flags.components,
     }
+    path, stays_apart = _place(flags)
+    if stays_apart and flags.preset == "fast":
+        refuse_to_replace(path)
     if flags.run is not None:
-        folder = Path(flags.out) if flags.out else Path(flags.run)
         scores = _of_run(flags, how)
     elif flags.codes is not None:
-        folder = Path(flags.out or ".")
         scores = workflows.evaluate_tables(flags.codes, flags.options.factors, flags.logvar, **how)
     else:
         assert flags.model is not None
-        folder = Path(flags.out or ".")
         model = find_object(flags.model)
         if flags.data is None:
             raise ConfigError("which images does the model encode? Add --data DATA")
@@ -130,11 +130,6 @@ def run(words: list[str]) -> int:
         _output.say(f"{flags.model}: codes of {wrapped.latent_dim}, {wrapped.taken}")
         scores = workflows.evaluate_model(wrapped, data, sampler=flags.sampler, **how)
     content = workflows.scores_to_json(scores)
-    stays_apart = flags.run is None or flags.out is not None
-    # Files of their own, so that a part or a quick look never takes the place of full scores.
-    part = "" if flags.part == "all" else f".{flags.part}"
-    fast = ".fast" if flags.preset == "fast" and stays_apart else ""
-    path = folder if folder.suffix == ".json" else folder / f"scores{part}{fast}.json"
     if stays_apart:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, json.dumps(content, indent=1) + "\n")
@@ -143,6 +138,40 @@ def run(words: list[str]) -> int:
         _output.say(f"{path} keeps its full scores of {', '.join(scores.kept)}")
     _output.say(f"scores: {path}")
     return 0
+
+
+def _place(flags: Flags) -> tuple[Path, bool]:
+    """Return where scores are kept, and whether that is a file which we write here."""
+    stays_apart = flags.run is None or flags.out is not None
+    folder = Path(flags.out or flags.run or ".")
+    # Files of their own, so that a part or a quick look never takes the place of full scores.
+    part = "" if flags.part == "all" else f".{flags.part}"
+    fast = ".fast" if flags.preset == "fast" and stays_apart else ""
+    path = folder if folder.suffix == ".json" else folder / f"scores{part}{fast}.json"
+    return path, stays_apart
+
+
+def refuse_to_replace(path: Path) -> None:
+    """Refuse a file of full scores, whose place fast ones would take."""
+    from unweave.metrics import is_preliminary
+
+    if not path.is_file():
+        return
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError:
+        return  # not ours, or spoilt: nothing that is lost
+    entries = content.items() if isinstance(content, dict) else ()
+    full = [
+        name
+        for name, entry in entries
+        if isinstance(entry, dict) and entry.get("made") and not is_preliminary(entry)
+    ]
+    if full:
+        raise ConfigError(
+            f"{path} holds full scores of {listed(full)}, which fast ones would replace; name "
+            "another file with --out"
+        )
 
 
 def _probe(flags: Flags) -> int:
