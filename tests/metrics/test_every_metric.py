@@ -302,7 +302,7 @@ def test_every_module_describes_itself(name: str) -> None:
     module = catalog.load("unweave.metrics", name, "metric")
     description = _protocol.describe(module)
     assert callable(getattr(module, name))
-    assert getattr(metrics, name) is getattr(module, name)
+    assert inspect.unwrap(getattr(metrics, name)) is getattr(module, name)
     assert description["protocols"]
     assert "arXiv" in module.__doc__ or "ICLR" in module.__doc__
     codes, factors = example(0)

@@ -17,7 +17,7 @@ from unweave.errors import ConfigError, DataError, listed, shown
 from unweave.files.arrays import ArrayArchive, map_array, text_of
 from unweave.files.csv_cells import LONGEST_WORD, read_csv_cells
 from unweave.files.parquet_files import read_parquet
-from unweave.files.row_names import count_rows, lines_of, name_rows
+from unweave.files.row_names import matching_rows, name_rows
 from unweave.tables import as_numbers, is_missing
 
 LIMIT = 8 << 30
@@ -78,28 +78,11 @@ def in_rows_of(
 
     A table that names its rows is never taken by order, unless the names count them.
     """
-    pairs = [(name, name) for name in codes.keys if name in table.keys]
-    pairs += [(a, b) for a in codes.keys for b in table.keys if a != b]
-    reasons = []
-    for ours, theirs in pairs:
-        try:
-            order = lines_of(codes.keys[ours], table.keys[theirs], path)
-        except DataError as error:
-            reasons.append(str(error))
-            continue
-        lines = tuple(table.lines[row] for row in order) if table.lines else ()
-        return replace(table, values=table.values[order], lines=lines)
-    if pairs:
-        raise DataError(f"{reasons[0]}, which {codes_path} names in column {pairs[0][0]!r}.")
-    for named, own, other in ((table, path, codes_path), (codes, codes_path, path)):
-        for name, keys in named.keys.items():
-            if not count_rows(keys):
-                raise DataError(
-                    f"{own}: column {name!r} says which sample a row is about ({keys[0]!r}), and "
-                    f"{other} has no such column to match it with. Add it there, or leave it out "
-                    "if both have the same order."
-                )
-    return table
+    order = matching_rows(codes.keys, table.keys, codes_path, path)
+    if order is None:
+        return table
+    lines = tuple(table.lines[row] for row in order) if table.lines else ()
+    return replace(table, values=table.values[order], lines=lines)
 
 
 def _refuse_missing(table: NamedTable, path: str, way_out: str) -> None:

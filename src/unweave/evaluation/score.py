@@ -18,7 +18,6 @@ from unweave.code_prior import PriorName
 from unweave.errors import ConfigError, DataError
 from unweave.evaluation import nulls as null_tables
 from unweave.evaluation import remarks
-from unweave.evaluation.frames import matched_frames
 from unweave.evaluation.plan import (
     ALONE,
     GROUPED,
@@ -44,6 +43,7 @@ from unweave.metrics import (
     TRAVERSALS,
     Groups,
     Score,
+    matched_frames,
     read_groups,
 )
 from unweave.tables import (

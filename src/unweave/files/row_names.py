@@ -6,8 +6,9 @@ by their order: two tables that were sorted differently would give labels of oth
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from typing import Any
 
 import numpy as np
 
@@ -92,6 +93,38 @@ def lines_of(
     if without:
         raise DataError(f"{path} has no line for {first_of(without, len(files), 'images')}")
     return order
+
+
+def matching_rows(
+    ours: Mapping[Any, Sequence[str]],
+    theirs: Mapping[Any, Sequence[str]],
+    our_table: str | Path,
+    their_table: str | Path,
+) -> np.ndarray | None:
+    """Find the row of their table for each of ours, by the columns that name the rows of both.
+
+    None where neither names any. A table that names its rows is never taken by order, unless the
+    names count them.
+    """
+    pairs = [(name, name) for name in ours if name in theirs]
+    pairs += [(a, b) for a in ours for b in theirs if a != b]
+    reasons = []
+    for our_column, their_column in pairs:
+        try:
+            return lines_of(ours[our_column], theirs[their_column], their_table)
+        except DataError as error:
+            reasons.append(str(error))
+    if pairs:
+        raise DataError(f"{reasons[0]}, which {our_table} names in column {pairs[0][0]!r}.")
+    for named, own, other in ((theirs, their_table, our_table), (ours, our_table, their_table)):
+        for name, keys in named.items():
+            if not count_rows(keys):
+                raise DataError(
+                    f"{own}: column {name!r} says which sample a row is about ({keys[0]!r}), and "
+                    f"{other} has no such column to match it with. Add it there, or leave it out "
+                    "if both have the same order."
+                )
+    return None
 
 
 def first_of(found: Sequence[str], total: int, what: str) -> str:

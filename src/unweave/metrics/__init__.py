@@ -9,6 +9,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from unweave import catalog
+from unweave.metrics._frames import matched_frames, taking_frames
 from unweave.metrics._groups import Groups, read_groups
 from unweave.metrics._information import factor_dependence
 from unweave.metrics._protocol import (
@@ -92,6 +93,7 @@ __all__ = [
     "how_made",
     "is_above_nulls",
     "is_preliminary",
+    "matched_frames",
     "null_words",
     "protocol_words",
     "read_groups",
@@ -104,7 +106,8 @@ __all__ += list(catalog.own_names(__name__))
 # of its function, which has the same name.
 for _name in catalog.own_names(__name__):
     _module = importlib.import_module(f"{__name__}.{_name}")
-    globals()[_name] = getattr(_module, _name)
+    _function = getattr(_module, _name)
+    globals()[_name] = taking_frames(_function) if _module.NEEDS == CODES else _function
 
 
 def __getattr__(name: str) -> Any:
