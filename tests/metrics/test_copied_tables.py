@@ -170,6 +170,39 @@ def test_infomec_of_hsu2024_leaves_out_codes_of_small_quartiles() -> None:
     assert newer.value == newer.parts["InfoM"]
 
 
+def test_infomec_of_hsu2024_discrete_counts_values_of_codes_with_wide_quartiles() -> None:
+    rng = np.random.default_rng(2)
+    factors = np.stack([rng.integers(size, size=1_500) for size in (3, 4, 5)], axis=1)
+    mixed = factors + rng.integers(2, size=factors.shape) * (rng.random(factors.shape) < 0.4)
+    # Quantised, and narrow: a tenth of the widest quartiles lies below 0.1.
+    codes = np.concatenate([mixed, (mixed[:, :1] + mixed[:, 1:2]) // 2], axis=1) / 5 - 0.5
+    narrow = 0.08 * rng.integers(2, size=1_500)
+    constant = np.full(1_500, 0.25)
+    codes = np.concatenate([codes, narrow[:, None], constant[:, None]], axis=1)
+    found = metrics.infomec(codes, factors, protocol="hsu2024_discrete")
+    assert found.details["active_codes"].tolist() == [True] * 4 + [False] * 2
+    wider = metrics.infomec(codes, factors, protocol="hsu2024").details["active_codes"]
+    assert wider.tolist() == [True] * 5 + [False]
+    counted = np.rint(10 * codes[:, :4]).astype(int).T
+    shares = np.array(
+        [[mutual_info_score(v, c) / mutual_info_score(v, v) for c in counted] for v in factors.T]
+    )
+    modularity = ((shares.max(axis=0) / shares.sum(axis=0)).mean() - 1 / 3) / (1 - 1 / 3)
+    compactness = ((shares.max(axis=1) / shares.sum(axis=1)).mean() - 1 / 4) / (1 - 1 / 4)
+    inputs = pd.get_dummies(pd.DataFrame(codes[:, :5].round(3)).astype(str)).to_numpy(float)
+    explicitness = []
+    for size, labels in zip((3, 4, 5), factors.T, strict=True):
+        model = LogisticRegression(C=np.inf, class_weight="balanced", max_iter=5_000, tol=1e-8)
+        chances = model.fit(inputs, labels).predict_proba(inputs)
+        loss = -np.log(chances[np.arange(len(labels)), labels]).mean()
+        explicitness.append(1 - loss / np.log(size))
+    assert found.parts["InfoM"] == pytest.approx(modularity, abs=1e-9)
+    assert found.parts["InfoC"] == pytest.approx(compactness, abs=1e-9)
+    assert found.parts["InfoE"] == pytest.approx(np.mean(explicitness), abs=2e-3)
+    assert min(found.parts.values()) > 0.1
+    assert max(found.parts.values()) < 0.95
+
+
 def vectors(rows: int = 900) -> tuple[np.ndarray, np.ndarray]:
     """Three concepts of three codes: two hold a factor in directions of their own, one noise."""
     rng = np.random.default_rng(3)
