@@ -4,10 +4,12 @@ import copy
 import json
 import re
 import sys
+import warnings
 from pathlib import Path
 from types import SimpleNamespace
 from typing import ClassVar
 
+import joblib
 import numpy as np
 import pytest
 import torch
@@ -323,8 +325,15 @@ def test_checkpoints_are_loaded_by_name_and_never_unpickled(toy, tmp_path):
     with pytest.raises(DataError, match=r"lacks weight.* and has body"):
         uw.wrap(nn.Conv2d(1, 1, 1, bias=False), toy, checkpoint=tmp_path / "nested.pt")
     torch.save(trained, tmp_path / "pickled.pt")
-    with pytest.raises(ConfigError, match="holds no plain weights"):
+    with pytest.raises(ConfigError, match="holds no plain weights") as caught:
         uw.wrap(Encoder(), toy, checkpoint=tmp_path / "pickled.pt")
+    assert str(caught.value).isprintable()  # no colours of torch's, no second line
+    joblib.dump(weights, tmp_path / "weights.joblib")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises((ConfigError, DataError)) as caught:
+            uw.wrap(Encoder(), toy, checkpoint=tmp_path / "weights.joblib")
+    assert str(caught.value).isprintable()
 
 
 SOURCE = """
@@ -392,4 +401,4 @@ def test_the_three_lines_of_the_readme_score_a_model(capsys):
     exec(lines, {"uw": uw, "encoder": Encoder()})
     printed = capsys.readouterr().out
     assert printed.startswith("| metric | score |")
-    assert all(name in printed for name in ("mig", "dci D", "explicitness"))
+    assert all(name in printed for name in ("mig", "dci (D)", "explicitness"))

@@ -5,10 +5,13 @@ line prints these without a traceback and ends with code 2; anything else is a
 bug of ours and keeps its traceback.
 """
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 LONGEST_REASON = 200  # characters
+COLOURS = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+"""What colours a terminal or moves its cursor."""
 LONGEST_SHOWN = 80
 MOST_LISTED = 20
 
@@ -41,6 +44,12 @@ def reason(error: BaseException) -> str:
     """Return what another library's error says on one line, cut where it goes on and on."""
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= LONGEST_REASON else text[: LONGEST_REASON - 1] + "…"
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of what another library's error says, without colours of terminals."""
+    text = COLOURS.sub("", str(error)).strip().partition("\n")[0]
+    return printable(text[:LONGEST_REASON]) or type(error).__name__
 
 
 def shown(value: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from unweave import catalog
 from unweave.evaluation.baselines import Baselines
 from unweave.figures.baselines import among_baselines
-from unweave.metrics import is_above_nulls, null_words, protocol_words
+from unweave.metrics import headline, is_above_nulls, null_words, protocol_words
 from unweave.pages import Html, downloads, join, section, table, tag
 from unweave.report.drawn import drawn
 from unweave.report.references import references, to_bibtex
@@ -72,7 +72,10 @@ def _value(entry: Entry) -> Html | str:
     parts = entry.get("parts") or {}
     if not parts:
         return shown
-    return join(shown, *(tag("div", f"{name} {part:.3f}") for name, part in parts.items()))
+    own = headline(entry)
+    shown += f" {own}" if own else ""
+    others = [f"{name} {part:.3f}" for name, part in parts.items() if name != own]
+    return join(shown, *(tag("div", other) for other in others))
 
 
 def _by_chance(entry: Entry) -> Html | str:

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from unweave.errors import ConfigError, DataError
+from unweave.errors import ConfigError, DataError, first_line
 from unweave.runs.returned import describe
 
 Form = Literal["arrays", "tensors"]
@@ -71,12 +71,23 @@ class GivenFunction:
                 if isinstance(failure, DataError):  # it was called, and returned something else
                     raise failure
             raise self._failed(failed, arrays[0].shape) from failed["arrays"]
+        if not all(map(are_finite, read.values())) or self._draws(arrays, read["arrays"]):
+            return self._usual()  # which of them it was made for, its numbers cannot tell
         if not same_numbers(read["arrays"], read["tensors"]):
             raise ConfigError(
                 f"{self.who} takes arrays and tensors but returns other numbers for each; say "
                 'which it is made for: takes="arrays" or takes="tensors" (--takes)'
             )
+        return self._usual()
+
+    def _usual(self) -> Form:
+        """Return what it gets where it takes both."""
         return "arrays" if self.module is None else "tensors"
+
+    def _draws(self, arrays: list[np.ndarray], before: list[np.ndarray]) -> bool:
+        """Say whether it returns other numbers for the same arrays than the first time."""
+        again = self.reads(self._call("arrays", arrays), len(arrays[0]))
+        return not same_numbers(before, again)
 
     def _call(self, form: Form, arrays: Any) -> Any:
         # Copies, so that a function that works in place does not change our images.
@@ -95,7 +106,7 @@ class GivenFunction:
 
     def _failed(self, errors: dict[str, Exception], shape: tuple[int, ...]) -> DataError:
         told = "; ".join(
-            f"{form}: {type(failure).__name__}: {_first_line(failure)}"
+            f"{form}: {type(failure).__name__}: {first_line(failure)}"
             for form, failure in errors.items()
         )
         return DataError(f"{self.who} failed on {tuple(shape)}, given {told}")
@@ -129,13 +140,18 @@ def is_module(given: Any) -> bool:
     return isinstance(given, nn.Module)
 
 
+def are_finite(arrays: list[np.ndarray]) -> bool:
+    """Say whether numbers are neither infinite nor missing."""
+    return all(bool(np.isfinite(array).all()) for array in arrays)
+
+
 def same_numbers(first: list[np.ndarray], second: list[np.ndarray]) -> bool:
-    """Say whether numbers agree as far as rounding lets them, relative to their spread."""
+    """Say whether finite numbers agree as far as rounding lets them, relative to their spread."""
     if [array.shape for array in first] != [array.shape for array in second]:
         return False
     for one, other in zip(first, second, strict=True):
         scale = float(np.abs(one).max(initial=0.0)) or 1.0
-        if not np.allclose(one, other, rtol=1e-3, atol=1e-4 * scale, equal_nan=True):
+        if not np.allclose(one, other, rtol=1e-3, atol=1e-4 * scale):
             return False
     return True
 
@@ -178,7 +194,7 @@ def _of_transformer(transformer: Any, who: str) -> Callable[..., Any]:
         except Exception as error:
             raise DataError(
                 f"{who}.transform failed on {flat.shape}: {type(error).__name__}: "
-                f"{_first_line(error)}"
+                f"{first_line(error)}"
             ) from error
 
     return transform
@@ -202,7 +218,7 @@ class OnnxFile:
                 str(path), providers=onnxruntime.get_available_providers()
             )
         except Exception as error:
-            raise DataError(f"{path} is no readable ONNX file ({_first_line(error)})") from error
+            raise DataError(f"{path} is no readable ONNX file ({first_line(error)})") from error
         inputs = self.session.get_inputs()
         if len(inputs) != 1:
             names = ", ".join(entry.name for entry in inputs)
@@ -243,7 +259,7 @@ class OnnxFile:
         except Exception as error:
             raise DataError(
                 f"{self.path} failed on images {images.shape}; its input is {self.input.shape}: "
-                f"{_first_line(error)}"
+                f"{first_line(error)}"
             ) from error
         return outputs
 
@@ -324,7 +340,3 @@ def _annotated(function: Callable[..., Any]) -> Form | None:
     if "Tensor" in noted:
         return None if "ndarray" in noted else "tensors"
     return "arrays" if "ndarray" in noted or "NDArray" in noted else None
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().partition("\n")[0] or "no message")[:300]

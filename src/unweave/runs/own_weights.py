@@ -1,5 +1,6 @@
 """Weights of a network of the user's own, from a file. Nothing in it is executed."""
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 from torch import Tensor, nn
 
-from unweave.errors import ConfigError, DataError
+from unweave.errors import ConfigError, DataError, first_line
 
 INSIDE = ("state_dict", "model_state_dict", "model", "network", "weights")
 """Where checkpoints keep weights beside other things."""
@@ -41,13 +42,14 @@ def _read(path: Path) -> dict[str, Tensor]:
     try:
         if path.suffix.lower() == ".safetensors":
             return load_file(path)
-        content = torch.load(path, map_location="cpu", weights_only=True)
+        with warnings.catch_warnings():  # of files that torch did not write; they are refused
+            warnings.simplefilter("ignore")
+            content = torch.load(path, map_location="cpu", weights_only=True)
     except SafetensorError as error:
         raise DataError(f"{path} is damaged or not a safetensors file: {error}") from error
     except Exception as error:  # torch raises many kinds for damaged and for unsafe files
-        reason = str(error).strip().partition("\n")[0][:200]
         raise ConfigError(
-            f"{path} holds no plain weights ({reason}). Save them alone: "
+            f"{path} holds no plain weights ({first_line(error)}). Save them alone: "
             "torch.save(model.state_dict(), FILE), or as safetensors"
         ) from error
     for _ in range(2):

@@ -45,6 +45,21 @@ def read_returned(result: Any, rows: int, who: str) -> Returned:
     return found
 
 
+def checked_finite(found: Returned, who: str) -> Returned:
+    """Refuse numbers that are infinite or missing, and say whose they are."""
+    for array, what in ((found.codes, "codes"), (found.logvar, "log-variances")):
+        wrong = np.zeros(0) if array is None else np.argwhere(~np.isfinite(array))
+        if array is None or not len(wrong):
+            continue
+        row, column = wrong[0].tolist()
+        images = len(np.unique(wrong[:, 0]))
+        raise DataError(
+            f"{who} returned {array[row, column]} among its {what} (column {column}), for "
+            f"{images:,} of {len(array):,} images; expected finite numbers"
+        )
+    return found
+
+
 def _read(result: Any, rows: int, who: str) -> Returned | None:
     if is_array(result):
         array = as_floats(result, who)

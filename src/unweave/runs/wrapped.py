@@ -15,7 +15,14 @@ from unweave.runs.folder import checked_latent_name
 from unweave.runs.given import FEW, Form, given_function, is_module, same_numbers
 from unweave.runs.model import Model, in_parts
 from unweave.runs.own_weights import load_weights
-from unweave.runs.returned import Returned, as_floats, describe, is_array, read_returned
+from unweave.runs.returned import (
+    Returned,
+    as_floats,
+    checked_finite,
+    describe,
+    is_array,
+    read_returned,
+)
 
 Function = Callable[..., Any]
 log = logging.getLogger(__name__)
@@ -110,7 +117,8 @@ class WrappedModel(Model):
 
     def _encoded(self, images: np.ndarray) -> Returned:
         who = self._called("encode")
-        return read_returned(self._functions["encode"](images), len(images), who)
+        found = read_returned(self._functions["encode"](images), len(images), who)
+        return checked_finite(found, who)
 
     def _reader(self, ability: str) -> Callable[[Any, int], list[np.ndarray]]:
         def read(result: Any, rows: int) -> list[np.ndarray]:
@@ -176,12 +184,13 @@ class WrappedModel(Model):
         return np.concatenate(results)
 
     def _table(self, ability: str, returned: Any, rows: int) -> np.ndarray:
-        found = read_returned(returned, rows, self._called(ability))
+        who = self._called(ability)
+        found = checked_finite(read_returned(returned, rows, who), who)
         if ability == "encode":
             return found.codes
         if found.logvar is None:
             raise DataError(
-                f"{self._called(ability)} returned {describe(returned)} for {rows} images; "
+                f"{who} returned {describe(returned)} for {rows} images; "
                 "expected a pair (mean, logvar) of tables (row, code)"
             )
         return np.stack([found.codes, found.logvar], axis=1)
