@@ -21,6 +21,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -231,6 +232,18 @@ def both(values: list[float], digits: int = 3) -> str:
     return f"**{mean}** ({', '.join(f'{v:.{digits}f}' for v in values)})"
 
 
+def protocols(metrics: Sequence[str], folders: Sequence[RunFolder]) -> str:
+    """Say by which protocols metrics were made, as the folders of the runs keep them."""
+    kept = [folder.scores() for folder in folders]
+    by: dict[str, list[str]] = {}
+    for metric in metrics:
+        used = sorted({str(s[metric]["protocol"]) for s in kept if "protocol" in s.get(metric, {})})
+        if used:
+            by.setdefault(" and ".join(f"`{name}`" for name in used), []).append(metric)
+    parts = [f"{protocol} for {', '.join(names)}" for protocol, names in by.items()]
+    return "\n".join(wrap(f"Protocols: {'; '.join(parts)}.", 98, break_on_hyphens=False))
+
+
 def report(options: argparse.Namespace) -> str:
     """Return the page, from the runs that are scored."""
     listed = entries(options.steps, options.rate)
@@ -241,11 +254,13 @@ def report(options: argparse.Namespace) -> str:
     training = ["| method | R | KL | active dimensions | core minutes |", "|---|---|---|---|---|"]
     settings, pictures, minutes = [], [], 0.0
     reconstruction: dict[str, list[float]] = {}
+    scored: list[RunFolder] = []
     for name, entry in listed.items():
         folders = [folder_of(name, seed, options)[1] for seed in entry.seeds]
         folders = [folder for folder in folders if set(DEFAULT) <= set(folder.scores())]
         if not folders:
             continue
+        scored += folders
         for lines, metrics in ((scores, DEFAULT), (more, MORE)):
             cells = []
             for metric in metrics:
@@ -283,6 +298,8 @@ def report(options: argparse.Namespace) -> str:
         f" --steps {options.steps} --rate {options.rate}",
         machine=f"{platform.machine()}, {os.cpu_count()} cores",
         scores="\n".join(scores),
+        protocols=protocols(DEFAULT, scored),
+        more_protocols=protocols(MORE, scored),
         more="\n".join(more),
         training="\n".join(training),
         mean_image=f"{mean_image:.0f}",
@@ -303,13 +320,17 @@ minutes, not how good it is when it has converged; do not rank the methods by th
 ## Scores
 
 Mean of the seeds in bold, each seed in brackets; 10,000 rows to fit on and 5,000 to test on.
-Pixels and the ground truth have no seed.
+Pixels and the ground truth have no seed. Of DCI the number is D.
+
+{protocols}
 
 {scores}
 
 Further metrics ([what they measure](../metrics.md)); of the Gaussian total correlation less is
 better. A dash: not measured. Left out for their time: sampled MIG, unfairness, sample efficiency,
-and those that need whole traversals.
+and those that need whole traversals. Of InfoMEC the number is InfoM.
+
+{more_protocols}
 
 {more}
 
