@@ -10,6 +10,7 @@ import unweave as uw
 from unweave.cli import main
 from unweave.data import load_data
 from unweave.errors import ConfigError, DataError
+from unweave.evaluation.baselines import baselines_of
 from unweave.evaluation.known_factors import known_factors
 from unweave.evaluation.score import score
 
@@ -112,3 +113,22 @@ def test_gaps_are_masked_only_where_that_is_asked_for_and_makes_sense(labelled):
     assert (column.values == -1).sum() == ROWS / 5
     with pytest.raises(ConfigError, match="continuous is of factors"):
         score(np.eye(4), None, continuous=["angle"])
+
+
+def test_baselines_are_made_as_the_score_was_or_not_at_all():
+    rng = np.random.default_rng(0)
+    angles, sizes = rng.permutation(ROWS) % 360, rng.integers(4, size=ROWS)
+    images = np.zeros((ROWS, 8, 8), dtype=np.uint8)
+    images[:, :, :4], images[:, :, 4:] = (angles * 0.7)[:, None, None], 60 * sizes[:, None, None]
+    gaps = np.where(np.arange(ROWS) < 9, np.nan, sizes)
+    factors = {"angle": angles, "size": sizes, "known": gaps}
+    data = uw.from_arrays(images, factors, missing="mask")
+    model = uw.wrap(lambda images: images[:, 0, 4, [1, 6]], data)
+    truth = []
+    for continuous in (["angle"], None):
+        uw.evaluate(model, ["mig"], continuous=continuous)
+        truth.append(baselines_of(model).values["mig"]["ground truth"])
+    assert truth[0] > 0.9
+    assert truth[1] < truth[0] - 0.2
+    uw.evaluate(model, ["mig"], continuous=["angle"], missing="mask")
+    assert baselines_of(model).values == {}

@@ -18,6 +18,7 @@ import torch
 from unweave import catalog
 from unweave.errors import DataError, UnweaveError
 from unweave.evaluation.encode import encode_run, scored_rows
+from unweave.evaluation.known_factors import known_factors
 from unweave.evaluation.plan import DEFAULT, PRESETS
 from unweave.evaluation.score import score
 from unweave.evaluation.untrained import untrained_twin
@@ -69,13 +70,18 @@ def baselines_of(model: Model, *, make: bool = True) -> Baselines:
 
 
 def _wanted(model: Model) -> dict[str, Mapping[str, Any]]:
-    """Return the stored scores that others can be held against: made of a table of rows."""
+    """Return the stored scores that others can be held against: of a table of rows, whole ones.
+
+    Baselines have no concepts, and are not of columns with gaps.
+    """
     return {
         name: entry
         for name, entry in model.scores.items()
         if name in DEFAULT
         and entry.get("value") is not None
         and (entry.get("made") or {}).get("preset") in PRESETS
+        and not entry["made"].get("concepts")
+        and not entry["made"].get("masked")
     }
 
 
@@ -154,14 +160,17 @@ def _scored(
             continue
         known = catalog.load("unweave.metrics", name, "metric").PROTOCOLS
         protocol = entry["protocol"] if entry["protocol"] in known else None
+        declared = entry["made"].get("continuous_factors") or ()
+        continuous = [name for name in model.data.factor_names if name in declared] or None
         scored = score(
             codes,
-            model.data.factors(rows),
+            known_factors(model.data, rows, continuous=continuous).values,
             [name],
             preset=entry["made"]["preset"],
             protocol=None if protocol is None else {name: protocol},
             seeds=int(entry["made"]["seeds"]),
             factor_names=model.data.factor_names,
+            continuous=continuous,
             nulls=nulls,
         )
         found |= scored

@@ -120,7 +120,12 @@ def _scores(scores: dict[str, Any], run: Run) -> str:
         how = _cell(protocol_words(entry) + older)
         rows.append(f"| `{name}` | {entry['value']:.4f} | {better} | {how} |")
     head = ["| metric | score | better is | protocol |", "|---|---|---|---|"]
-    return "\n".join(["## Scores", "", *head, *rows])
+    told: dict[str, list[str]] = {}
+    for name, entry in scores.items():
+        for note in entry.get("notes") or ():
+            told.setdefault(note, []).append(f"`{name}`")
+    notes = [f"- {', '.join(names)}: {_cell(note)}" for note, names in told.items()]
+    return "\n".join(["## Scores", "", *head, *rows, *([""] if notes else []), *notes])
 
 
 def _pictures(folder: Path) -> str:

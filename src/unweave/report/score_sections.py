@@ -1,12 +1,12 @@
 """The scores of a model: with their uncertainty or nulls, among baselines, and whose they are."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from unweave import catalog
 from unweave.evaluation.baselines import Baselines
 from unweave.figures.baselines import among_baselines
-from unweave.metrics import headline, is_above_nulls, null_words, protocol_words
+from unweave.metrics import headline, is_above_nulls, null_words, protocol_words, shared_notes
 from unweave.pages import Html, downloads, join, section, table, tag
 from unweave.report.drawn import drawn
 from unweave.report.references import references, to_bibtex
@@ -31,7 +31,8 @@ def scores_section(model: Model, baselines: Baselines) -> Html:
         place = model.path if isinstance(model, Run) and model.folder else "RUN"
         return section("Scores", tag("p", "Not scored: ", tag("code", f"unweave evaluate {place}")))
     header = ["metric", "score", "by chance", "protocol"]
-    lines = [_line(name, entry) for name, entry in scores.items()]
+    shared = shared_notes({name: entry.get("notes") or () for name, entry in scores.items()})
+    lines = [_line(name, entry, shared) for name, entry in scores.items()]
     title = (
         "Scores. By chance: what the same codes score turned by random rotations, which know as "
         "much but along no axis, and with the factors of other images; mean and deviation of the "
@@ -40,12 +41,14 @@ def scores_section(model: Model, baselines: Baselines) -> Html:
     return section(
         "Scores",
         table(header, lines, "scores", title=title),
+        *(tag("p", f"Of {', '.join(names)}: {note}.") for note, names in shared.items()),
         _against_nulls(scores),
         _beside(scores, baselines),
     )
 
 
-def _line(name: str, entry: Entry) -> list[Any]:
+def _line(name: str, entry: Entry, shared: Collection[str]) -> list[Any]:
+    """Return the line of a score; what is said of several alike stands below the table."""
     known = name in catalog.names("unweave.metrics")
     module = catalog.load("unweave.metrics", name, "metric") if known else None
     meaning = tag("div", catalog.summary(module), class_="soft") if module else None
@@ -58,7 +61,7 @@ def _line(name: str, entry: Entry) -> list[Any]:
         tag("b", protocol_words(entry)),
         f": {words}" if words else None,
         tag("div", _made_of(entry), class_="soft") if entry.get("made") else None,
-        *(tag("div", note, class_="soft") for note in entry.get("notes") or ()),
+        *(tag("div", n, class_="soft") for n in entry.get("notes") or () if n not in shared),
     )
     return [join(f"{name} {better}", meaning), _value(entry), _by_chance(entry), how]
 

@@ -96,6 +96,7 @@ def _wrong_in_score(entry: Any) -> str | None:
         "parts": all(map(is_number, parts.values())),
         "nulls": all(_are_numbers(draws) and draws for draws in nulls.values()),
         "made": isinstance(made.get("preset", ""), str)
+        and isinstance(made.get("continuous_factors", []), list)
         and all(is_number(made.get(name, 0)) for name in ("rows", "wanted_rows", "concepts")),
         "notes": isinstance(notes, list) and all(isinstance(note, str) for note in notes),
         "details": interval is None or (_are_numbers(interval) and len(interval) == 2),
