@@ -66,6 +66,9 @@ def test_markdown_has_a_line_for_each_row_and_as_many_cells(scores):
     assert {line.count("|") for line in lines} == {6}
     assert lines[3].startswith(f"| dci (D) | {scores['dci'].parts['D']:.4f} |")
     assert f"{scores['dci'].parts['I']:.4f}" in lines[5]
+    assert "nulls: rotated 0." in lines[2]
+    assert "% mig: nulls: rotated 0." in scores.to_latex()
+    assert " D  C 1.0000, I 1.0000" in str(scores)
     assert below == [
         f"mig: made of {scores['mig'].made}.",
         f"dci: made of {scores['dci'].made}.",

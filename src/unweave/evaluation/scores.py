@@ -41,8 +41,10 @@ class Scores(dict[str, Score]):
             if "interval" in result.details:
                 low, high = result.details["interval"]
                 line += f"  [{low:.4f}, {high:.4f}]"
-            if result.parts:
-                line += "  " + ", ".join(f"{part} {v:.4f}" for part, v in result.parts.items())
+            own = headline(result.to_json())
+            line += f" {own}" if own else ""
+            if others := [f"{part} {v:.4f}" for part, v in result.parts.items() if part != own]:
+                line += "  " + ", ".join(others)
             if result.nulls:
                 line += f"  ({null_words(result.to_json())})"
             lines.append(f"{line}  {protocol_words(result.to_json())}")
@@ -150,10 +152,14 @@ class Scores(dict[str, Score]):
         return shared_notes({name: result.remarks for name, result in self.items()})
 
     def _notes_of(self, row: Mapping[str, Any]) -> tuple[str, ...]:
-        """Return the notes of a line; those of a score stand with its value alone."""
+        """Return nulls and notes of a line; those of a score stand with its value alone."""
         if row["metric"] not in self:
             return (row["notes"],)
-        return () if row["part"] else self[row["metric"]].remarks
+        if row["part"]:
+            return ()
+        result = self[row["metric"]]
+        nulls = null_words(result.to_json())
+        return (*([f"nulls: {nulls}"] if nulls else []), *result.remarks)
 
     def _made(self) -> dict[str, list[str]]:
         """Return in which ways scores were made, and which scores were made so."""
