@@ -162,9 +162,13 @@ def test_what_draws_images_says_that_it_has_no_nulls() -> None:
         return images[:, :, 0, 0]
 
     chosen = ["mig", "factor_vae_score"]
-    found = score_model(encode, Grid(), chosen, preset="fast", sampler="paper", nulls=1)
+    found = score_model(
+        encode, Grid(), chosen, preset="fast", sampler="paper", nulls=1, continuous=["x"]
+    )
     assert not found["factor_vae_score"].nulls
     assert any("no nulls: they are made of rows" in n for n in found["factor_vae_score"].notes)
+    assert any("which are continuous had no part" in n for n in found["factor_vae_score"].notes)
+    assert found["mig"].made.continuous_factors == ("x",)
     assert found["mig"].nulls
     assert not any("no nulls" in note for note in found["mig"].notes)
 

@@ -78,14 +78,19 @@ def on_rows(result: Score, rows: int, every: int) -> tuple[str, ...]:
     return (f"{rows:,} of {every:,} rows were encoded, and {result.protocol} takes all there are",)
 
 
-def on_nulls_of_drawn(nulls: int) -> tuple[str, ...]:
-    """Say why a score that draws images itself has no nulls."""
-    if not nulls:
-        return ()
-    return (
-        "no nulls: they are made of rows, and sampler='paper' (--sampler paper) draws images; "
-        "score without it for nulls",
-    )
+def on_drawn(nulls: int, declared: bool) -> tuple[str, ...]:
+    """Say what was asked for and has no part in a score that draws images itself."""
+    told = []
+    if nulls:
+        told.append(
+            "no nulls: they are made of rows, and sampler='paper' (--sampler paper) draws images; "
+            "score without it for nulls"
+        )
+    if declared:
+        told.append(
+            "images were drawn by the values of factors, so that which are continuous had no part"
+        )
+    return tuple(told)
 
 
 def with_notes(result: Score, notes: Iterable[str]) -> Score:

@@ -90,7 +90,7 @@ def score(
         raise ConfigError(
             f"seeds must be at least 1 and nulls at least 0; found {seeds} and {nulls}."
         )
-    if factors is None and continuous not in (None, False):
+    if factors is None and continuous is not None and continuous is not False:
         raise ConfigError("continuous is of factors, and none were given.")
     chosen = chosen_for(metrics, factors=factors is not None, groups=groups is not None)
     protocols = protocols_of(protocol, chosen)

@@ -96,7 +96,8 @@ def score_model(
             result.reasons[name] = str(error)
             continue
         drawn = combine(runs, preset)
-        result[name] = remarks.with_notes(drawn, remarks.on_nulls_of_drawn(nulls))
+        declared = continuous is not None and continuous is not False
+        result[name] = remarks.with_notes(drawn, remarks.on_drawn(nulls, declared))
     for name, found in result.items():
         of_rows = () if name in from_grid else remarks.on_rows(found, len(rows), len(data))
         result[name] = remarks.with_notes(found, (*of_rows, *notes))
