@@ -288,7 +288,8 @@ TEXT = """# What the defaults give
 
 Every method of the catalog with its own defaults on dSprites, for so many steps (a user's default
 is {default}), one seed, the small network `patches_any`. Papers train ten times longer and more:
-this page says whether a default does what its method is for, not how good the method is.
+this page says whether a default trains to a code that can be used, not how good the method is;
+whether it gives what the method is for is said below for axes, and nowhere for the rest.
 
 `{command}` wrote this page on {date}; it took {minutes:.0f} core minutes. {good} of {count}
 defaults are good.{left_out}
@@ -310,7 +311,7 @@ when the run ends.
 ## More than a VAE?
 
 Methods that are for one factor a dimension, and whether they have more of it than a plain VAE
-after {default} steps of this seed. "Good" above does not say so: with the settings of
+after {default} steps of this seed. "Good" above does not mean it: with the settings of
 papers, made for trainings ten times as long, some have no more. Seeds differ by about 0.05; [the
 study over seeds](unsupervised.md) says more.
 
