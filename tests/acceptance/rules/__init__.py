@@ -5,10 +5,24 @@ import pkgutil
 from pathlib import Path
 from typing import Any
 
-from rules._keeping import Kept
-from rules._rule import METHOD, SEEDS, Finding, Rule, Verdict, columns, judge
+from rules._keeping import Kept, digest_of
+from rules._rule import FRESH_SEEDS, METHOD, SEEDS, Finding, Rule, Verdict, columns, judge
 
-__all__ = ["METHOD", "SEEDS", "Finding", "Kept", "Rule", "Verdict", "measure", "named", "names"]
+__all__ = [
+    "FRESH_SEEDS",
+    "METHOD",
+    "SEEDS",
+    "Finding",
+    "Kept",
+    "Rule",
+    "Verdict",
+    "digest_of",
+    "is_current",
+    "measure",
+    "named",
+    "names",
+    "verdict_of_kept",
+]
 
 
 def names() -> list[str]:
@@ -28,7 +42,7 @@ def measure(name: str) -> Verdict:
     """Measure what is not kept yet of a rule, and judge it."""
     rule, kept = named(name), Kept(name)
     found = {
-        arm: columns([kept.measured(arm, how, seed)["numbers"] for seed in SEEDS])
+        arm: columns([kept.measured(arm, how, seed)["numbers"] for seed in rule.seeds])
         for arm, how in rule.arms.items()
     }
     return judge(rule, found)
@@ -42,7 +56,7 @@ def verdict_of_kept(name: str) -> tuple[Verdict | None, dict[str, list[dict[str,
     rule, kept = named(name), Kept(name)
     found: dict[str, list[dict[str, Any]]] = {}
     for arm in rule.arms:
-        results = [kept.read(arm, seed) for seed in SEEDS]
+        results = [kept.read(arm, seed) for seed in rule.seeds]
         if all(result is not None for result in results):
             found[arm] = [result for result in results if result is not None]
     if set(found) != set(rule.arms):

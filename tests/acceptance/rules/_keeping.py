@@ -66,7 +66,9 @@ PASSING_ON = (
     ),
 )
 """Files and folders of the library that make no number. No rule trains on a user's files."""
-WORDS_OF_A_RULE = {"claim", "checks", "covers", "margin", "picture", "share"}
+WORDS_OF_A_RULE = {"claim", "checks", "covers", "margin", "picture", "reformed", "share"}
+NUMBERS = "digest of the numbers"
+"""Of what was measured with it, in the file of what a picture shows."""
 
 
 class Kept:
@@ -94,18 +96,27 @@ class Kept:
         """Return what is kept of an arm and a seed, whichever code measured it."""
         return self._lines().get((arm, seed))
 
+    def arms(self) -> set[str]:
+        """Return the arms of which something is kept."""
+        return {arm for arm, _ in self._lines()}
+
+    def seeds(self) -> set[int]:
+        """Return the seeds of which something is kept."""
+        return {seed for _, seed in self._lines()}
+
     def write(self, arm: str, seed: int, finding: Finding, seconds: float) -> dict[str, Any]:
         """Keep a finding in place of what was kept of this arm and seed; all at once or not."""
+        numbers = {name: float(value) for name, value in finding.numbers.items()}
         if finding.look:
             stored = io.BytesIO()
-            np.savez_compressed(stored, **finding.look)
+            np.savez_compressed(stored, **finding.look, **{NUMBERS: np.array(digest_of(numbers))})
             place = self._place(arm, seed)
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(stored.getvalue())
         kept = {
             "arm": arm,
             "seed": seed,
-            "numbers": {name: float(value) for name, value in finding.numbers.items()},
+            "numbers": numbers,
             "core_seconds": round(seconds, 1),
             "date": str(datetime.now(UTC).date()),
             "code": self.code,
@@ -127,12 +138,13 @@ class Kept:
         write_atomically(self.file, text)
 
     def look(self, arm: str, seed: int) -> Mapping[str, np.ndarray]:
-        """Return what the picture of an arm shows."""
-        place = self._place(arm, seed)
-        if not place.is_file():
+        """Return what the picture of an arm shows; nothing if it is not that of its numbers."""
+        place, kept = self._place(arm, seed), self.read(arm, seed)
+        if kept is None or not place.is_file():
             return {}
         with np.load(place) as stored:
-            return dict(stored)
+            shown = dict(stored)
+        return shown if str(shown.pop(NUMBERS, "")) == digest_of(kept["numbers"]) else {}
 
     def _lines(self) -> dict[tuple[str, int], dict[str, Any]]:
         if not self.file.is_file():
@@ -143,6 +155,11 @@ class Kept:
     def _place(self, arm: str, seed: int) -> Path:
         plain = "".join(letter if letter.isalnum() else "-" for letter in arm)
         return self.looks / f"{plain}-{seed}.npz"
+
+
+def digest_of(numbers: Mapping[str, Any]) -> str:
+    """Return a digest of numbers, by which a picture is known to be of them."""
+    return hashlib.sha256(json.dumps(numbers, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def fingerprint(file: Path) -> str:
@@ -216,6 +233,8 @@ def code_of(file: Path) -> Code:
 def _code_of(file: Path, changed: int) -> Code:
     tree = ast.parse(file.read_text(encoding="utf-8"))
     nodes = list(ast.walk(tree))
+    of_a_rule = file.is_relative_to(PACKAGES["rules"])
+    words = WORDS_OF_A_RULE | ({"seeds"} if of_a_rule else set())
     used = {node.id for node in nodes if isinstance(node, ast.Name)}
     imports, passed_on = [], {}
     for node in nodes:
@@ -234,7 +253,7 @@ def _code_of(file: Path, changed: int) -> Code:
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Call):
             node.exc.args, node.exc.keywords = [], []  # what it says makes no number
         if isinstance(node, ast.Call):
-            node.keywords = [word for word in node.keywords if word.arg not in WORDS_OF_A_RULE]
+            node.keywords = [word for word in node.keywords if word.arg not in words]
     return Code(imports, passed_on, hashlib.sha256(ast.dump(tree).encode()).digest())
 
 
