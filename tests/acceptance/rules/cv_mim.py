@@ -55,6 +55,7 @@ def checks(own: Columns, others: object) -> Checks:
 SABOTEURS: dict[str, Measure] = {
     "views of different contents": lambda seed: trained(seed, shuffled(squares(), seed)),
     "poses not compared across views": lambda seed: trained(seed, view_weight=0),
+    "views free to tell of poses": lambda seed: trained(seed, disentangling_weight=0),
     "untrained": lambda seed: finding(untrained(CVMIM(**SETTINGS), seed=seed)),
 }
 RULE = Rule(

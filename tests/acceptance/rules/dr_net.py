@@ -1,4 +1,9 @@
-"""DrNet: what stays through a clip is in the content, what moves is in the pose."""
+"""DrNet: what stays through a clip is in the content, what moves is in the pose.
+
+What the judge of poses is for is not shown: asleep, it lets the method pass, since contents that
+hold the shape leave poses no reason to. Where poses had room, six dimensions, a forest named the
+shape from them in 0.66 without the judge, in 0.59 with w = 20 and in 0.62 with w = 100 (seed 0).
+"""
 
 from functools import cache
 
@@ -100,6 +105,7 @@ def checks(own: Columns, others: object) -> Checks:
 
 SABOTEURS: dict[str, Measure] = {
     "frames of different clips": lambda seed: trained(seed, cut(seed)),
+    "judge asleep": lambda seed: trained(seed, adversarial_weight=0),
     "contents free, judge asleep": lambda seed: trained(
         seed, adversarial_weight=0, similarity_weight=0, offset=1
     ),

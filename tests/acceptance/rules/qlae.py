@@ -1,4 +1,10 @@
-"""QLAE: codes of few values are more modular than those of a plain autoencoder."""
+"""QLAE: codes of few values are more modular than those of a plain autoencoder.
+
+What makes them so is not shown: on squares neither the few values nor the decay of weights do. On
+seeds 0 and 1 InfoM was 0.42 and 0.39, without decay 0.45 and 0.44, of 1,000 values 0.34 and 0.47;
+three times the decay loses the squares, and InfoM too (0.31 and 0.21; of 1,000 values 0.33 and
+0.37). So broken methods pass, and the rule is not met.
+"""
 
 import numpy as np
 
@@ -60,13 +66,13 @@ RULE = Rule(
     method=trained(QLAE(latent_dim=6, optimizer=DECAY)),
     saboteurs={
         "a plain autoencoder, codes cut into 10 values": trained(PLAIN),
+        "without weight decay": trained(QLAE(latent_dim=6, optimizer=NO_DECAY)),
         "so many values (1,000) that none is a cut": trained(
             QLAE(latent_dim=6, values=1000, optimizer=DECAY)
         ),
         "untrained": lambda seed: finding(untrained(QLAE(latent_dim=6), seed=seed)),
     },
     references={"a plain autoencoder, codes cut into 10 values": trained(PLAIN)},
-    told={"without weight decay": trained(QLAE(latent_dim=6, optimizer=NO_DECAY))},
     checks=checks,
     picture="Codes of all images, first two dimensions; the colour is x.",
 )
