@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 
 from rules._points import NETWORK, SETTINGS, SOURCES, STEPS, bent, by_ica, finding, some_rows
-from rules._rule import Checks, Columns, Finding, Measure, Rule
+from rules._rule import FRESH_SEEDS, Checks, Columns, Finding, Measure, Rule
 from rules._training import judged_on, shuffled_columns, train
 from unweave.data import Column, Factor, FactorImages
 from unweave.methods import Method
@@ -46,7 +46,7 @@ def checks(own: Columns, others: dict[str, Columns]) -> Checks:
     middle = np.median(own["MCC"])
     rivals = max(np.median(columns["MCC"]) for columns in others.values())
     return {
-        "median MCC > 0.8": bool(middle > 0.8),
+        "median MCC > 0.9": bool(middle > 0.9),
         "median MCC > VAE's and linear ICA's + 0.1": bool(middle > rivals + 0.1),
     }
 
@@ -54,7 +54,7 @@ def checks(own: Columns, others: dict[str, Columns]) -> Checks:
 RULE = Rule(
     covers=("i_vae",),
     claim="40 segments of 5 sources mixed by rotation, asinh and rotation, medians of the seeds: "
-    "MCC of codes from points alone > 0.8, above that of a VAE and of linear ICA by 0.1 or more",
+    "MCC of codes from points alone > 0.9, above that of a VAE and of linear ICA by 0.1 or more",
     method=trained(IVAE(**SETTINGS)),
     saboteurs={
         "one segment for all": lambda seed: trained(IVAE(**SETTINGS), without_segments())(seed),
@@ -68,4 +68,8 @@ RULE = Rule(
     },
     checks=checks,
     picture="The first source across, the dimension that is most correlated with it upwards.",
+    reformed="On seeds 11 to 13 the median MCC was 0.99, and with segments shuffled 0.80, which "
+    "was the bound: the saboteur failed by a hair in the difference to a VAE, and passed on two "
+    "seeds of three alone. The bound has been 0.9 since.",
+    seeds=FRESH_SEEDS,
 )
