@@ -3,12 +3,15 @@
 The first form, fewer flips than with a VAE, was not met on seeds 11 to 13 (0.25 against 0.21) and
 was wrong: where decisions are biased, an exchange that changes the group must flip them. Chosen
 since on seeds 0 to 2.
+
+On seeds 21 to 23 decoding alone flipped 2.0 to 2.8 %, above the 2 % that it was to stay below: the
+rule is not met, though decisions about decoded images are those about true ones.
 """
 
 import numpy as np
 
 from rules._applied import ADA, PLAIN, fresh, look, of_others, trained, turned
-from rules._rule import Checks, Columns, Finding, Rule
+from rules._rule import FRESH_SEEDS, Checks, Columns, Finding, Rule
 from unweave.applications import fairness
 from unweave.runs.model import Model
 
@@ -55,4 +58,8 @@ RULE = Rule(
     references={PLAIN: lambda seed: finding(trained(PLAIN, seed))},
     checks=checks,
     picture="Traversals of the model, one line for each latent.",
+    reformed="Its first form, fewer flips than with a VAE, was not met on seeds 11 to 13, and was "
+    "wrong: where decisions are biased, an exchange that changes the group must flip them. "
+    "Decisions have been compared with those about true images since.",
+    seeds=FRESH_SEEDS,
 )
