@@ -1,6 +1,7 @@
 """Turn what rules measured into docs/results/acceptance.md and its pictures."""
 
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ stopped run goes on where it was. Once the code of a rule has changed, one seed 
 measured again, and the others too unless every number comes out as it was to the last digit;
 until then the page marks it. Every number is given for the seeds {seeds}, in this order;
 settings and bounds were chosen on seeds 0, 1 and 2. A rule that was changed after numbers of these
-had been seen is judged on {fresh}, and says what was changed: {reformed}.
+had been seen is judged on {fresh}, and says what was changed: {reformed}.{seen}
 R is the reconstruction term and KL the rate, in nats per image. Minutes are those of one core.
 
 Of {count} rules {measured} are measured, {current} of them with the code as it is, and {met} are
@@ -59,7 +60,8 @@ def page() -> str:
     """Return the page of all rules, drawing their pictures."""
     lines, sections, minutes = [], [], 0.0
     met, current, unmet, missing = 0, 0, [], []
-    reformed = [name for name in rules.names() if rules.named(name).reformed]
+    reformed = {name: rules.named(name) for name in rules.names() if rules.named(name).reformed}
+    seen = in_code(name for name, rule in reformed.items() if rule.seen)
     for name in rules.names():
         verdict, found = rules.verdict_of_kept(name)
         spent = sum(each["core_seconds"] for of in found.values() for each in of) / 60
@@ -83,7 +85,8 @@ def page() -> str:
     return HEAD.format(
         seeds=in_words(SEEDS),
         fresh=in_words(FRESH_SEEDS),
-        reformed=", ".join(f"`{name}`" for name in reformed) or "none yet",
+        reformed=in_code(name for name, rule in reformed.items() if not rule.seen) or "none yet",
+        seen=f" Changed so, but judged on seeds that had been seen: {seen}." if seen else "",
         met=met,
         current=current,
         count=len(rules.names()),
@@ -108,7 +111,8 @@ def section(name: str, verdict: rules.Verdict, found: Found) -> str:
         if picture
         else ""
     )
-    reformed = f"**Seeds {in_words(rule.seeds)}.** {rule.reformed}\n\n" if rule.reformed else ""
+    told = f"**Seeds {in_words(rule.seeds)}**{', which had been seen' if rule.seen else ''}. "
+    reformed = f"{told}{rule.reformed}\n\n" if rule.reformed else ""
     return (
         f"## {name}\n\n{rule.claim[0].upper()}{rule.claim[1:]}.\n\n{reformed}"
         f"| arm | measured | verdict |\n|---|---|---|\n{rows}\n\n"
@@ -144,6 +148,10 @@ def words(value: float) -> str:
 
 def in_words(seeds: tuple[int, ...]) -> str:
     return ", ".join(map(str, seeds))
+
+
+def in_code(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def drawn_of(rule: rules.Rule, found: Found) -> str:

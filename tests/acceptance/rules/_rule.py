@@ -54,6 +54,11 @@ class Rule:
     """Those it is judged on: other ones than those that a reform had seen."""
 
     @property
+    def seen(self) -> bool:
+        """Whether it is judged on seeds that its reform had seen."""
+        return bool(self.reformed) and bool(set(self.seeds) & set(SEEDS))
+
+    @property
     def judged(self) -> dict[str, Measure]:
         """Return the method and its saboteurs."""
         return {METHOD: self.method, **self.saboteurs}

@@ -93,4 +93,7 @@ RULE = Rule(
     },
     checks=checks,
     picture="Generated images, one line for each category.",
+    reformed="On shapes whose place explains more of the pixels than their class, NMI was 0.38, "
+    "0.29 and 0.53 on seeds 11 to 13; on those of now it was 0.45, 0.73 and 0.56 after half as "
+    "many steps as now.",
 )

@@ -68,4 +68,6 @@ RULE = Rule(
     },
     checks=checks,
     picture="Samples.",
+    reformed="With an average at the top, as in the paper, −ELBO was not below that of the VAE on "
+    "one of seeds 11 to 13. The top has been a learnt one since.",
 )
