@@ -2,7 +2,9 @@
 
 In some seeds two categories come to be squares and none discs. How the squares' share is divided
 between the two is then left open, and the learnt prior may end further from the truth than equal
-shares are: on seeds 12 and 20 it did not come near enough.
+shares are. A judge whose slope at real images is held down (R1) makes that rarer: on seeds 31 to 33
+the prior was nearer to the truth each time. There InfoGAN, stopped after 700 steps, named shapes as
+well as this method did.
 """
 
 from dataclasses import dataclass
@@ -35,12 +37,13 @@ SHORTLY = SHARED | {"input_noise": Schedule(0.3, 0.1, 750, wait=500)}
 # codes would name just these, from features that the contrast wants to ignore them: they weigh
 # nothing, as the paper has none. InfoGAN keeps them: without them its NMI was 0.13 and 0.39 on
 # seeds 0 and 1, after 1,500 steps. Most of this was changed at once, so what each is worth is not
-# known. On seeds 0 to 2 NMI was 0.68, 1 and 1, KL 0.171, 0.009 and 0.037; on 20 and 21 NMI 0.73
-# and 1, KL 0.296 and 0.009: where two categories are squares, none is discs. With a weight of 5 for
-# views NMI was 0.92, 0.71 and 0.73 and KL up to 0.467 on seeds 0 to 2; with 20 it was 1, 0.87 and
-# 1, and KL 0.346 on seed 1.
+# known. On seeds 0 to 2, 20 and 21 NMI was 0.85, 0.67, 1, 1 and 1, KL 0.136, 0.277, 0.097, 0.065
+# and 0.078. Without R1 KL was 0.171, 0.009, 0.037, 0.296 and 0.009 there, 0.356 on seed 12. With
+# R1 and a weight of 20 for views NMI was 0.61 and 0.73, KL 0.245 and 0.165 on seeds 0 and 1; with a
+# prior that learns twice as fast for half as many steps more it ends at one category.
 ELASTIC = {
     "continuous_weight": 0.0,
+    "gradient_penalty": 1.0,
     "rotation": 0.0,
     "elastic": 0.0,
     "zoom": 0.12,
@@ -157,4 +160,7 @@ RULE = Rule(
     },
     checks=checks,
     picture="Generated images, one line for each category.",
+    reformed="On seed 12 the prior ended further from the truth than equal shares are (KL 0.356); "
+    "the judge has R1 since, chosen on seeds 0 to 2, 20 and 21.",
+    seeds=(31, 32, 33),
 )
