@@ -1,4 +1,9 @@
-"""InfoGAN: its category names the class of real images, which nobody told it."""
+"""InfoGAN: its category names the class of real images, which nobody told it.
+
+Digits need 5,000 steps, half a minute of one core: on seeds 0 to 2 NMI was 0.96, 0.94 and 1 then
+and modes covered 0.97, 1 and 1, after 2,500 steps NMI 0.84, 0.76 and 0.91 and modes 0.75, 0.70 and
+0.72.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -6,13 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from rules._generators import BATCH, NETWORK, WORLDS, drawn, figures, parts, settled
-from rules._rule import FRESH_SEEDS, Checks, Columns, Finding, Measure, Rule
+from rules._rule import Checks, Columns, Finding, Measure, Rule
 from rules._training import train, untrained
 from unweave.batches import Batch
 from unweave.methods import Loss, Move, Turn
 from unweave.methods.info_gan import InfoGAN
 from unweave.networks import Networks
 from unweave.runs.run import Run
+from unweave.settings.schedules import Schedule
+
+STEPS = 5000
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,14 +51,14 @@ def finding(runs: dict[str, Run]) -> Finding:
 
 
 def trained(kind: type[InfoGAN] = InfoGAN, **changes: float) -> Measure:
-    options = {"network": NETWORK, "batch_size": BATCH}
+    options = {"network": NETWORK, "batch_size": BATCH, "steps": STEPS}
+    noise = Schedule(0.3, 0.1, STEPS - 500, wait=500)
 
     def measured(seed: int) -> Finding:
         runs = {}
-        for name, world in WORLDS.items():
-            method = kind(**vars(settled(name, **changes)))
-            data = parts(name)[0]
-            runs[name] = train(method, seed=seed, data=data, steps=world.steps, **options)
+        for name in WORLDS:
+            method = kind(**vars(settled(name, **{"input_noise": noise, **changes})))
+            runs[name] = train(method, seed=seed, data=parts(name)[0], **options)
         return finding(runs)
 
     return measured
@@ -70,11 +78,11 @@ def checks(own: Columns, others: object) -> Checks:
             f"{world}: NMI with the class ≥ 0.5": bool(
                 own[f"{world}: NMI with class"].min() >= 0.5
             ),
-            f"{world}: samples cover 90 % of classes": bool(
-                own[f"{world}: classes covered"].min() >= 0.9
+            f"{world}: samples cover 90 % of modes": bool(
+                own[f"{world}: modes covered"].min() >= 0.9
             ),
             f"{world}: nearly as real as real ones": bool(
-                own[f"{world}: distance from real"].max() <= 2
+                own[f"{world}: distance from real"].max() <= 1.5
             ),
         }
     return found
@@ -83,8 +91,9 @@ def checks(own: Columns, others: object) -> Checks:
 RULE = Rule(
     covers=("info_gan",),
     claim="on shapes and on digits in the middle of the image, each seed: the category that is "
-    "read in real images has NMI ≥ 0.5 with their class; generated images cover 90 % of classes by "
-    "the nearest real image, and are at most twice as far from it as held-out real images",
+    "read in real images has NMI ≥ 0.5 with their class; generated images cover 90 % of modes "
+    "(shape and side, digit and thickness of the pen) by the nearest real image, and are at most "
+    "1.5 times as far from it as held-out real images",
     method=trained(),
     saboteurs={
         "generator without its adversary": trained(Unjudged),
@@ -93,8 +102,7 @@ RULE = Rule(
     },
     checks=checks,
     picture="Generated images, one line for each category.",
-    reformed="On shapes whose place explains more of the pixels than their class, NMI was 0.38, "
-    "0.29 and 0.53 on seeds 11 to 13; on those of now it was 0.45, 0.73 and 0.56 after half as "
-    "many steps as now.",
-    seeds=FRESH_SEEDS,
+    reformed="After 1,250 steps, fewer than digits need, NMI with digits was 0.60, 0.55 and 0.52 "
+    "on seeds 11 to 13 and 0.56, 0.43 and 0.62 on 21 to 23, with half of the modes covered.",
+    seeds=(31, 32, 33),
 )
