@@ -151,7 +151,7 @@ def report(rates: dict[int, dict[str, list[float]]], clock: str, loads: list[flo
     training, encoding = operations_per_image(architecture_named("conv64")())
     lines = [
         "Images per second on dSprites, conv64, batch 64, data included. Peak: a product of two",
-        "2048×2048 matrices in float32.",
+        "2048×2048 matrices in float32, by the better of torch's two libraries.",
         "",
         "| threads | what | images/s | range | against plain | of peak |",
         "|---|---|---|---|---|---|",

@@ -56,6 +56,9 @@ def test_gradients_of_gradients_are_those_of_a_plain_layer(layer) -> None:
 
 
 def test_products_are_taken_where_they_are_known(layer, monkeypatch) -> None:
+    if not torch.backends.mkldnn.is_available():  # a build of torch without oneDNN
+        assert not there_is_a_product()
+        return
     assert there_is_a_product(), "torch no longer has oneDNN's product: WideLinear is a plain layer"
     taken = []
     product = torch.ops.mkldnn._linear_pointwise
