@@ -135,7 +135,7 @@ def test_a_reformed_rule_is_measured_on_its_own_seeds_and_the_page_says_why(page
     page = page_of(good=rule_of(above_rival, broken=0.1), reformed=rule, still=still)
     assert rules.Kept("reformed").seeds() == {21, 22}
     assert rules.Kept("good").seeds() == set(rules.SEEDS)
-    assert "is judged on 21, 22, 23, and says what was changed: `reformed`." in page
+    assert "is judged on others, which it names with what was changed: `reformed`." in page
     assert page.count("**Seeds 21, 22**. Seen and changed.") == 1
     assert page.count("**Seeds 11, 12, 13**, which had been seen. Seen.") == 1
     assert "judged on seeds that had been seen: `still`." in page

@@ -10,7 +10,7 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).parent))
 
 import rules
-from rules import FRESH_SEEDS, METHOD, SEEDS
+from rules import METHOD, SEEDS
 
 from unweave.files.writing import write_atomically
 
@@ -37,7 +37,7 @@ stopped run goes on where it was. Once the code of a rule has changed, one seed 
 measured again, and the others too unless every number comes out as it was to the last digit;
 until then the page marks it. Every number is given for the seeds {seeds}, in this order;
 settings and bounds were chosen on seeds 0, 1 and 2. A rule that was changed after numbers of these
-had been seen is judged on {fresh}, and says what was changed: {reformed}.{seen}
+had been seen is judged on others, which it names with what was changed: {reformed}.{seen}
 R is the reconstruction term and KL the rate, in nats per image. Minutes are those of one core.
 
 Of {count} rules {measured} are measured, {current} of them with the code as it is, and {met} are
@@ -84,7 +84,6 @@ def page() -> str:
         sections.append(section(name, verdict, found))
     return HEAD.format(
         seeds=in_words(SEEDS),
-        fresh=in_words(FRESH_SEEDS),
         reformed=in_code(name for name, rule in reformed.items() if not rule.seen) or "none yet",
         seen=f" Changed so, but judged on seeds that had been seen: {seen}." if seen else "",
         met=met,
